@@ -1,0 +1,50 @@
+# Two commands do everything: `make build` runs the main job, `make test` passes the tests. Both set up what they need.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: build test check lint types imports coverage bench schemas clean
+
+build: $(VENV)/.installed
+	@$(BIN)/tfgitops build environments/prod
+
+test: $(VENV)/.installed-dev
+	$(BIN)/pytest
+
+check: lint types imports coverage
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.installed-dev
+	$(BIN)/lint-imports
+
+coverage: $(VENV)/.installed-dev
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage report
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench.py
+
+# Regenerates what schemas/ holds of other people's facts.
+schemas: $(VENV)/.installed-dev
+	$(BIN)/python tools/pod_schema.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,0 +1,216 @@
+"""Tries the admission model on recorded verdicts of a real cluster, and says where the two differ.
+
+    python conformance/verdicts.py [DIR]
+
+DIR is any folder laid out like `tests/verdicts` (the default); files that it lacks are skipped. Exit status 1 on a
+false accept that is not listed in MISSING, and on a false reject by a rule that is not on the public list STRICTER.
+"""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import sys
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.volcano.defaults import drift, noop, stored
+from tfgitops.volcano.job import judge_job
+from tfgitops.volcano.queue import judge_queue
+from tfgitops.volcano.stricter import STRICTER
+from tfgitops.volcano.update import judge_update
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfgitops.volcano.fault import Fault, Route
+
+Json = dict[str, Any]
+
+COMMITTED = Path(__file__).resolve().parent.parent / "tests" / "verdicts"
+FILES = ("create", "update", "queue")
+
+# Rules of Kubernetes's Pod validation that the model does not have, and why. At most 1 % of the refused.
+MISSING: dict[str, str] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One recorded verdict, with the objects that it is about."""
+
+    record: Json
+    op: str
+    old: Json | None
+    new: Json
+    queues: Sequence[Json]
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """Give the rules that the object breaks, each with its JSON pointer."""
+        return dict([(self.record["rule"], self.record["at"]), *self.record.get("also", ())])
+
+
+@dataclass(kw_only=True)
+class Report:
+    """What came of a comparison."""
+
+    cases: Counter[str] = field(default_factory=Counter)  # by the rule that refused; "" for what was allowed
+    missed: defaultdict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
+    stricter: defaultdict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
+    same: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def compare(self, what: str, *, same: bool) -> None:
+        """Count one comparison of something beside the verdict."""
+        self.asked[what] += 1
+        self.same[what] += same
+
+
+def load(folder: Path) -> Iterator[Case]:
+    """Read the cases of a folder."""
+    bases = json.loads((folder / "bases.json").read_text(encoding="utf-8"))
+    for name in FILES:
+        for line in _lines(folder, name):
+            record = json.loads(line)
+            base = bases["objects"][record["base"]]
+            op = record.get("op") or ("update" if "oldPatch" in record else "create")
+            yield Case(
+                record=record,
+                op=op,
+                old=patched(base, record["oldPatch"]) if op == "update" else None,
+                new=patched(base, record["patch"]),
+                queues=bases["queueSets"][record["queues"]],
+            )
+
+
+def _lines(folder: Path, name: str) -> list[str]:
+    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
+    if plain.is_file():
+        return plain.read_text(encoding="utf-8").splitlines()
+    return gzip.decompress(packed.read_bytes()).decode("utf-8").splitlines() if packed.is_file() else []
+
+
+def patched(base: Json, operations: Sequence[Json]) -> Json:
+    """Apply an RFC 6902 patch of add, remove and replace."""
+    result = copy.deepcopy(base)
+    for operation in operations:
+        *path, last = [_unescaped(key) for key in operation["path"].split("/")[1:]]
+        target: Any = result
+        for key in path:
+            target = target[int(key)] if isinstance(target, list) else target[key]
+        value = copy.deepcopy(operation.get("value"))
+        if isinstance(target, dict):
+            target.pop(last) if operation["op"] == "remove" else target.__setitem__(last, value)
+        elif operation["op"] == "add":
+            target.insert(len(target) if last == "-" else int(last), value)
+        elif operation["op"] == "remove":
+            del target[int(last)]
+        else:
+            target[int(last)] = value
+    return result
+
+
+def _unescaped(key: str) -> str:
+    return key.replace("~1", "/").replace("~0", "~")
+
+
+def pointer(route: Route) -> str:
+    """Write a route as a JSON pointer."""
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in route)
+
+
+def judge(case: Case) -> list[Fault]:
+    """Ask the model for its verdict."""
+    if case.new.get("kind") == "Queue":
+        return judge_queue(case.new, case.queues, "create" if case.op == "create" else "update")
+    if case.old is None:
+        return judge_job(case.new, case.queues)
+    return judge_update(case.old, case.new, case.queues)
+
+
+def run(folder: Path = COMMITTED) -> Report:
+    """Compare the model with all verdicts of a folder."""
+    report = Report()
+    for case in load(folder):
+        faults = judge(case)
+        report.cases[case.record["rule"] or ""] += 1
+        if case.record["allowed"] and faults:
+            for rule in {fault.rule for fault in faults}:
+                report.stricter[rule].append(case)
+        elif not case.record["allowed"] and not faults:
+            report.missed[case.record["rule"]].append(case)
+        elif faults:
+            _compare_faults(report, case, faults)
+        else:
+            _compare_stored(report, case)
+    return report
+
+
+def _compare_faults(report: Report, case: Case, faults: Sequence[Fault]) -> None:
+    rules = case.rules
+    report.compare("rule", same=any(fault.rule in rules for fault in faults))
+    report.compare("at", same=any(pointer(fault.at) in rules.values() for fault in faults))
+
+
+def _compare_stored(report: Report, case: Case) -> None:
+    pruned = sorted(map(pointer, stored(case.new).notes.pruned))
+    report.compare("pruned", same=pruned == case.record["pruned"])
+    if case.old is None:
+        ours = {pointer(route) for route in drift(case.new)} - {"/spec/parent"}  # the controller's, and later
+        report.compare("drift", same=sorted(ours) == case.record["drift"])
+    else:
+        report.compare("noop", same=noop(case.old, case.new) == case.record["noop"])
+
+
+def table(report: Report) -> Iterator[str]:
+    """Write a report as lines of text, the totals last."""
+    yield f"{'rule':72} {'cases':>5} {'agreed':>6} {'missed':>6}"
+    for rule, cases in sorted(report.cases.items()):
+        missed = len(report.missed.get(rule, ()))
+        yield f"{rule or '(allowed)':72} {cases:5} {_agreed(report, rule, cases):6} {missed:6}"
+    yield "\nrefused by us and not by the cluster, by our rule:"
+    for rule, cases in sorted(report.stricter.items()):
+        yield f"  {rule:60} {len(cases):4}  {STRICTER.get(rule, 'NOT LISTED: ' + cases[0].record['id'])}"
+    yield "\nrules that the model does not have:"
+    for rule, cases in sorted(report.missed.items()):
+        yield f"  {rule:60} {len(cases):4}  {MISSING.get(rule, 'NOT LISTED: ' + cases[0].record['id'])}"
+    yield ""
+    for what, asked in report.asked.items():
+        yield f"{what}: {report.same[what]} of {asked} the same"
+    yield totals(report)
+
+
+def _agreed(report: Report, rule: str, cases: int) -> int:
+    if rule:
+        return cases - len(report.missed.get(rule, ()))
+    return cases - len({case.record["id"] for cases in report.stricter.values() for case in cases})
+
+
+def totals(report: Report) -> str:
+    """Sum a report up in one line."""
+    cases = sum(report.cases.values())
+    missed = sum(map(len, report.missed.values()))
+    stricter = len({case.record["id"] for cases in report.stricter.values() for case in cases})
+    return f"{cases} verdicts: {cases - missed - stricter} agreed, {missed} false accepts, {stricter} stricter"
+
+
+def unlisted(report: Report) -> list[str]:
+    """Name the rules by which the model differs from the cluster without saying so."""
+    return [*(rule for rule in report.missed if rule not in MISSING), *(rule for rule in report.stricter if rule not in STRICTER)]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the report on a folder; 1 if there are unlisted differences."""
+    started = time.perf_counter()
+    report = run(Path(arguments[0]) if arguments else COMMITTED)
+    print("\n".join(table(report)))
+    print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
+    return 1 if unlisted(report) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

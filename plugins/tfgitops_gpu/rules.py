@@ -1,0 +1,83 @@
+"""What a schema cannot say of GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops import Job, Problem, Role, quantity
+from tfgitops_gpu.families import DEPRECATED, family, gpu_resources, product_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MIB = 2**20 * quantity.NANO
+_MEMORY_MAX = 2**31 - 1
+
+
+def check_gpu(role: Role, gpu: Mapping[str, Any]) -> Iterator[Problem]:
+    """Report what is wrong with one role's block."""
+    at = (*role.route, "gpu")
+    kinds = [key for key in ("resource", "mig", "vgpu") if key in gpu]
+    if len(kinds) > 1 or ("vgpu" in kinds and "count" in gpu):
+        both = " and ".join(kinds if len(kinds) > 1 else ["count", "vgpu"])
+        hint = "keep one: a container has GPUs of one family" + (
+            "; vgpu has its own `number`" if "vgpu" in kinds else ""
+        )
+        yield Problem(code="GPU01", message=f"'gpu' of '{role.name}' has {both}", at=at, hint=hint)
+        return
+    vgpu = gpu.get("vgpu") or {}
+    if "memory" in vgpu:
+        yield from _check_memory(vgpu["memory"], (*at, "vgpu", "memory"))
+    if "product" in gpu and not product_label(resource := next(iter(gpu_resources(gpu)))):
+        message = f"the nodes of {resource.partition('/')[0]} have no label that is known to name a product"
+        yield Problem(code="GPU05", message=message, at=(*at, "product"), hint="choose the nodes by `nodeSelector`")
+
+
+def _check_memory(memory: Any, at: tuple[str | int, ...]) -> Iterator[Problem]:
+    if isinstance(memory, int):
+        if not 0 < memory <= _MEMORY_MAX:
+            message = f"{memory} MiB of memory does not fit the scheduler's 32-bit number"
+            yield Problem(code="GPU02", message=message, at=at, found=str(memory), expected=f"1 to {_MEMORY_MAX} MiB")
+        return
+    hint = "write a plain number of MiB"
+    if quantity.explain(memory) is None:
+        hint = f"write {max(1, quantity.parse(memory) // _MIB)}, which is {memory} in MiB"
+    yield Problem(
+        code="GPU02", message=f"the memory of a virtual GPU is a plain number of MiB, not {memory!r}", at=at,
+        found=str(memory), expected="an integer, in MiB", hint=hint,
+    )  # fmt: skip
+
+
+def check_containers(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]:
+    """Report containers of a planned Job with resources that no node can give together."""
+    for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+        spec = task["template"]["spec"]
+        for container in (*spec["containers"], *spec.get("initContainers", ())):
+            limits = container.get("resources", {}).get("limits") or {}
+            if families := {family(name): name for name in sorted(limits) if family(name)}:
+                yield from _check_families(role, limits, families)
+
+
+def _check_families(role: Role, limits: Mapping[str, Any], families: Mapping[str, str]) -> Iterator[Problem]:
+    for name, instead in DEPRECATED.items():
+        if name in limits:
+            yield Problem(
+                code="GPU04", message=f"{name} is deprecated since Volcano 1.9", at=_place(role, name),
+                found=name, expected=instead, hint=f"write {instead}, or `gpu: {{vgpu: …}}`",
+            )  # fmt: skip
+    if len(families) > 1:
+        names = " and ".join(families.values())
+        last = list(families.values())[-1]
+        yield Problem(
+            code="GPU03", message=f"a container of '{role.name}' asks for {names}", at=_place(role, last),
+            hint="keep one family: the device plugins know nothing of each other, so no node can give both",
+        )  # fmt: skip
+
+
+def _place(role: Role, resource: str) -> tuple[str | int, ...]:
+    """Point at the overlay that brought a resource in, or at the gpu block."""
+    container = role.get("container") or {}
+    for bound in ("limits", "requests"):
+        if resource in ((container.get("resources") or {}).get(bound) or {}):
+            return (*role.route, "container", "resources", bound, resource)
+    return (*role.route, "gpu")

@@ -1,0 +1,65 @@
+"""Whether each gang fits its queue and the queues above it; one that does not waits for ever, without a word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from tfgitops import Environment, Job, Note, Problem, pod_requests, quantity
+from tfgitops_queue.hierarchy import Queues, above
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def check_gangs(
+    environment: Environment, queues: Queues, manifests: tuple[Mapping[str, Any], ...]
+) -> Iterator[Problem]:
+    """Report each planned Job whose gang asks for more than a queue may use (volcano.md 5)."""
+    jobs = {job.name: job for job in environment.jobs}
+    limits = {name: _limits(name, queues) for name in queues}
+    for manifest in manifests:
+        if manifest["kind"] != "Job":
+            continue
+        found = limits.get(manifest["spec"]["queue"])
+        if found:
+            job = jobs[manifest["metadata"]["labels"]["tfgitops/job"]]
+            yield from _check(job, gang_requests(manifest), found)
+
+
+def gang_requests(manifest: Mapping[str, Any]) -> Counter[str]:
+    """Return what the pods that must be able to start ask for together, in nanos."""
+    total: Counter[str] = Counter()
+    for task in manifest["spec"]["tasks"]:
+        needed = task["minAvailable"]
+        for name, amount in pod_requests(task["template"]["spec"]).items():
+            total[name] += amount * needed
+    return total
+
+
+def _limits(name: str, queues: Queues) -> list[tuple[str, str, int]]:
+    """List (queue, resource, nanos) of a queue and those above it."""
+    return [
+        (queue, resource, quantity.parse(amount))
+        for queue in above(name, queues)
+        for resource, amount in (queues[queue].get("capability") or {}).items()
+    ]
+
+
+def _check(job: Job, wanted: Counter[str], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
+    for queue, resource, most in limits:
+        if wanted[resource] > most:
+            needs, has = (
+                quantity.write(wanted[resource], style=_style(resource)),
+                quantity.write(most, style=_style(resource)),
+            )
+            yield Problem(
+                code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
+                message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
+                hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
+                notes=(Note(message="the queue's capability", at=("queues", queue, "capability", resource)),),
+            )  # fmt: skip
+
+
+def _style(resource: str) -> Any:
+    return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""

@@ -1,0 +1,70 @@
+"""The tree of queues: who is above whom, and where a job can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tfgitops import Job, Note, Problem, did_you_mean
+
+BUILT_IN = ("default", "root")
+"""Queues that Volcano makes itself."""
+
+Queues = Mapping[str, Mapping[str, Any]]
+
+
+def above(name: str, queues: Queues) -> Iterator[str]:
+    """Yield a queue and those above it that are declared, the nearest first; stops where a circle closes."""
+    seen: set[str] = set()
+    while name in queues and name not in seen:
+        seen.add(name)
+        yield name
+        name = queues[name].get("parent", "root")
+
+
+def levels(queues: Queues) -> dict[str, int]:
+    """Return for each queue how many of our own queues, itself included, must be there for it to be accepted."""
+    return {
+        name: max(1, sum(1 for other in above(name, queues) if not queues[other].get("external"))) for name in queues
+    }
+
+
+def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
+    """Report what is wrong with the place of one queue."""
+    queue = queues[name]
+    at = ("queues", name)
+    if name in BUILT_IN and not queue.get("external"):
+        message = f"Volcano makes the queue '{name}' itself"
+        hint = "it is known without being declared" if name == "default" else "give your queue another name"
+        yield Problem(code="QUEUE03", message=message, at=at, on_key=True, hint=hint)
+    parent = queue.get("parent", "root")
+    if parent not in queues and parent != "root":
+        hint = did_you_mean(parent, [*queues, "root"]) or f"declare it: `{parent}: {{external: true}}`"
+        message = f"the parent of '{name}', '{parent}', is not known"
+        yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
+    chain = list(above(name, queues))
+    if queues[chain[-1]].get("parent") in chain:
+        message = (
+            f"the queues above '{name}' lead round in a circle: {' → '.join([*chain, queues[chain[-1]]['parent']])}"
+        )
+        yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
+
+
+def check_use(job: Job, queues: Queues) -> Iterator[Problem]:
+    """Report a job whose queue is not known, or cannot hold jobs."""
+    name = job.get("queue") or "default"
+    at = (*job.route, "queue")
+    if name == "root":
+        message = "no job can run in the queue 'root'"
+        yield Problem(code="QUEUE02", message=message, at=at, hint="declare a queue under `queues`, or leave it out")
+    elif name not in queues and name != "default":
+        hint = did_you_mean(name, [*queues, "default"])
+        hint = hint or f"declare it under `queues`: `{name}: {{external: true}}` if it exists already"
+        message = f"the queue '{name}' of the job '{job.name}' is not known"
+        yield Problem(code="QUEUE01", message=message, at=at, found=name, hint=hint)
+    elif child := next((other for other, queue in queues.items() if queue.get("parent") == name), None):
+        yield Problem(
+            code="QUEUE02", message=f"the queue '{name}' has queues below it, so no job can run in it", at=at,
+            found=name, hint=f"choose one below it, such as '{child}'",
+            notes=(Note(message=f"'{child}' is below it", at=("queues", child)),),
+        )  # fmt: skip

@@ -1,0 +1,71 @@
+"""Storage: claims that exist and claims of ours, mounted where roles want them, and shared memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops_storage.claims import claim_manifest
+from tfgitops_storage.mounts import mounts, pod_parts, shared_memory
+from tfgitops_storage.rules import check_access, check_role, check_volume
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+tfgitops_api = 1
+
+CODES = {
+    "STORE01": "a volume that is not declared",
+    "STORE02": "a volume of no kind, or of two",
+    "STORE03": "a mount without a path, or at a path that is taken",
+    "STORE04": "a claim that more pods want to mount than can",
+    "STORE05": "shared memory that is larger than the memory",
+}
+
+
+@hookimpl
+def tfgitops_schema() -> Iterator[SchemaFragment]:
+    """Own `volumes` at the top, and `volumes` and `shm` in jobs and roles."""
+    schema = read_schema(__name__)
+    yield SchemaFragment("environment", "volumes", schema["volumes"])
+    yield SchemaFragment("role", "volumes", schema["uses"])
+    yield SchemaFragment("role", "shm", schema["shm"])
+
+
+@hookimpl
+def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
+    """Refuse volumes that are not declared, mounts that collide, and claims that too many pods share."""
+    volumes = environment.get("volumes") or {}
+    for name in volumes:
+        yield from check_volume(name, volumes[name])
+    for job in environment.jobs:
+        for role in job.roles:
+            yield from check_role(role, volumes)
+    yield from check_access(environment.jobs, volumes)
+
+
+@hookimpl
+def tfgitops_contribute(job: Job) -> Iterator[Patch]:
+    """Mount each role's volumes in its pod template, one pod volume for each claim."""
+    volumes = job.environment.get("volumes") or {}
+    for role in job.roles:
+        wanted = mounts(role, volumes)
+        if wanted:
+            pod, container = pod_parts(wanted)
+            yield role.pod(pod, "volumes")
+            yield role.container(container, "volumes")
+        size = role.get("shm")
+        if size is not None:
+            pod, container = shared_memory(size)
+            yield role.pod(pod, "shm")
+            yield role.container(container, "shm")
+
+
+@hookimpl
+def tfgitops_objects(environment: Environment) -> Iterator[Object]:
+    """Write the claims of ours; with the data in them, they outlive their removal from Git unless told otherwise."""
+    volumes = environment.get("volumes") or {}
+    for name in volumes:
+        volume = volumes[name]
+        if "size" in volume:
+            yield Object(claim_manifest(name, volume), ("volumes", name), keep=volume.get("retain", True))

@@ -1,0 +1,113 @@
+"""What a schema cannot say of volumes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tfgitops import Job, Note, Problem, Role, did_you_mean, quantity
+from tfgitops_storage.claims import access_of, claim_name
+from tfgitops_storage.mounts import SHM_PATH, mounts
+
+Volumes = Mapping[str, Mapping[str, Any]]
+
+_SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
+_VOLCANO_PATH = "/etc/volcano"
+
+
+def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
+    """Report a volume that is no claim, or two at once."""
+    at = ("volumes", name)
+    if "claim" in volume and "size" in volume:
+        message = f"the volume '{name}' has both `claim` and `size`"
+        hint = "keep `claim` for a claim that exists, `size` for one of ours"
+        yield Problem(code="STORE02", message=message, at=(*at, "size"), hint=hint)
+    elif "claim" not in volume and "size" not in volume:
+        message = f"the volume '{name}' has neither `claim` nor `size`"
+        hint = "add `claim: NAME` for a claim that exists, or `size: 10Gi` for one of ours"
+        yield Problem(code="STORE02", message=message, at=at, on_key=True, hint=hint)
+    elif "claim" in volume:
+        for key in ("storageClass", "retain"):
+            if key in volume:
+                message = f"'{key}' of the volume '{name}' means nothing for a claim that exists"
+                yield Problem(code="STORE02", message=message, at=(*at, key), hint="leave it out")
+
+
+def check_role(role: Role, volumes: Volumes) -> Iterator[Problem]:
+    """Report unknown volumes, mounts without a path, and paths that are taken."""
+    at = (*role.route, "volumes")
+    for index, use in enumerate(role.get("volumes") or ()):
+        if use["name"] not in volumes:
+            hint = did_you_mean(use["name"], list(volumes)) or f"declare it: `volumes: {{{use['name']}: {{claim: …}}}}`"
+            message = f"the volume '{use['name']}' is not declared"
+            yield Problem(code="STORE01", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
+    taken = {SHM_PATH: "shared memory"} if role.get("shm") is not None else {}
+    for mount in mounts(role, volumes):
+        place = (*at, mount.index)
+        path = mount.path.rstrip("/") or "/"
+        if not mount.path:
+            message = f"the volume '{mount.volume}' of '{role.name}' has no path"
+            yield Problem(code="STORE03", message=message, at=place, hint="add `path` to the volume")
+        elif path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
+            message = f"{mount.path} is where Volcano mounts the hosts of the job"
+            yield Problem(code="STORE03", message=message, at=place, hint="choose another path")
+        elif path in taken:
+            message = f"'{mount.volume}' and {taken[path]} of '{role.name}' are both mounted at {path}"
+            yield Problem(code="STORE03", message=message, at=place, found=mount.path, hint="give one another path")
+        taken[path] = f"'{mount.volume}'"
+    yield from _check_shm(role)
+
+
+def _check_shm(role: Role) -> Iterator[Problem]:
+    size, memory = role.get("shm"), role.get("memory") or {}
+    if size is None or "limit" not in memory:
+        return
+    if quantity.parse(size) > quantity.parse(memory["limit"]):
+        yield Problem(
+            code="STORE05", at=(*role.route, "shm"), found=str(size), expected=f"at most {memory['limit']}",
+            message=f"shm {size} of '{role.name}' is larger than its memory limit {memory['limit']}",
+            hint="what lies in /dev/shm counts as memory: raise `memory`, or lower `shm`",
+            notes=(Note(message="the memory limit", at=(*role.route, "memory", "limit")),),
+        )  # fmt: skip
+
+
+def check_access(jobs: Sequence[Job], volumes: Volumes) -> Iterator[Problem]:
+    """Report claims that more pods mount than their access mode lets."""
+    modes = {claim_name(name, volume): access_of(volume) for name, volume in volumes.items() if access_of(volume)}
+    users: dict[str, list[tuple[Job, Role, int]]] = defaultdict(list)
+    for job in jobs:
+        pods: dict[str, int] = defaultdict(int)
+        for role in job.roles:
+            used = {mount.claim: mount for mount in mounts(role, volumes)}
+            for claim, mount in used.items():
+                place = (*role.route, "volumes", mount.index)
+                if modes.get(claim) == "ReadOnlyMany" and not mount.read_only:
+                    message = f"'{mount.volume}' is ReadOnlyMany, and '{role.name}' mounts it for writing"
+                    yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
+                pods[claim] += role.replicas
+                if modes.get(claim) in _SINGLE and pods[claim] > 1:
+                    yield _too_many(mount.volume, modes[claim], pods[claim], place)
+                users[claim].append((job, role, mount.index))
+    for claim, found in users.items():
+        others = [user for user in found if user[0] is not found[0][0]]
+        if modes.get(claim) in _SINGLE and others:
+            yield _shared(claim, modes[claim], found[0], others[0])
+
+
+def _too_many(volume: str, mode: str, pods: int, at: tuple[str | int, ...]) -> Problem:
+    return Problem(
+        code="STORE04", message=f"'{volume}' is {mode}, and {pods} pods of the job mount it", at=at,
+        found=f"{pods} pods", expected="1 pod", hint="they would hang on different nodes: use ReadWriteMany",
+        notes=(Note(message="the volume", at=("volumes", volume)),),
+    )  # fmt: skip
+
+
+def _shared(claim: str, mode: str, first: tuple[Job, Role, int], other: tuple[Job, Role, int]) -> Problem:
+    job, role, index = other
+    return Problem(
+        code="STORE04", severity="warning", at=(*role.route, "volumes", index),
+        message=f"the claim '{claim}' is {mode}, and the jobs '{first[0].name}' and '{job.name}' both mount it",
+        hint="the second waits until the first is done, unless they share a node: use ReadWriteMany",
+        notes=(Note(message="mounted here too", at=(*first[1].route, "volumes", first[2])),),
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""What `tfgitops build` does with compiled environments: compare, write, print, and say what was done."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.gitops.kustomize import KUSTOMIZATION
+from tfgitops.load import shown
+from tfgitops.write import MANIFESTS, Difference, alone, apply, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from tfgitops.pipeline import Compiled, File
+
+_DONE = {
+    "missing": "created",
+    "stale": "updated",
+    "edited": "restored",
+    "orphan": "removed",
+    "foreign": "foreign",
+}
+_SHOWN_AT_MOST = 40
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What became of some environments: lines for standard output, and what went wrong."""
+
+    lines: list[str] = field(default_factory=list)
+    differences: list[tuple[str, str]] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def build(results: Sequence[Compiled], abandoned: Iterable[Path], *, check: bool, verbose: bool) -> Outcome:
+    """Write what changed in each environment that compiled, or with ``check`` only say what differs.
+
+    Environments are independent: one that is wrong keeps its manifests, and does not block another.
+    """
+    outcome = Outcome()
+    for compiled in results:
+        if compiled.ok:
+            _settle(compiled.folder, compiled.files, outcome, check=check, verbose=verbose, jobs=_jobs(compiled))
+        else:
+            outcome.lines.append(f"{shown(compiled.folder)}: {_nothing_written(check=check)}")
+    for folder in abandoned:
+        _settle(folder, (), outcome, check=check, verbose=verbose, jobs=0)
+    return outcome
+
+
+def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: bool, verbose: bool, jobs: int) -> None:
+    name = shown(folder)
+    try:
+        if check:
+            differences = compare(folder, files)
+        else:
+            with alone(folder, lambda: sys.stderr.write(f"waiting for another build of {name}\n")):
+                differences = compare(folder, files)
+                apply(folder, files, differences)
+    except CompileError as error:
+        outcome.diagnostics += error.diagnostics
+        outcome.lines.append(f"{name}: {_nothing_written(check=check)}")
+        return
+    words = [(d.state if check else _done(d, files), f"{name}/{MANIFESTS}/{d.path}") for d in differences]
+    outcome.differences += words
+    outcome.lines += _listed(words, everything=check or verbose)
+    if files or differences:
+        outcome.lines.append(f"{name}: {_summary(jobs, len(files), differences, check=check)}")
+
+
+def _done(difference: Difference, files: Sequence[File]) -> str:
+    if difference.state == "edited" and all(file.path != difference.path for file in files):
+        return "removed"
+    return _DONE[difference.state]
+
+
+def _listed(words: list[tuple[str, str]], *, everything: bool) -> list[str]:
+    lines = [f"{word}  {path}" for word, path in words]
+    if everything or len(lines) <= _SHOWN_AT_MOST:
+        return lines
+    return [*lines[:_SHOWN_AT_MOST], f"… and {len(lines) - _SHOWN_AT_MOST} more (-v lists all)"]
+
+
+def _summary(jobs: int, files: int, differences: Sequence[Difference], *, check: bool) -> str:
+    total = f"{_count(jobs, 'job')}, {_count(files, 'manifest')}"
+    if not differences:
+        return f"{total}: {'up to date' if check else 'nothing changed'}"
+    if check:
+        return f"{total}: {_count(len(differences), 'file')} not as compiled; run `tfgitops build`"
+    foreign = sum(difference.state == "foreign" for difference in differences)
+    tail = f"; {_count(foreign, 'foreign file')} left alone" if foreign else ""
+    changed = len(differences) - foreign
+    return f"{total}: {_count(changed, 'file') if changed else 'nothing'} changed{tail}"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _nothing_written(*, check: bool) -> str:
+    return "not checked, for the errors above" if check else "nothing written"
+
+
+def _jobs(compiled: Compiled) -> int:
+    return len(compiled.environment.jobs) if compiled.environment else 0
+
+
+def documents(results: Iterable[Compiled]) -> str:
+    """Return the manifests of all environments as one stream of YAML documents, in the order of applying."""
+    texts = [
+        file.text
+        for compiled in results
+        if compiled.ok
+        for file in compiled.files
+        if not file.path.endswith(f"/{KUSTOMIZATION}")
+    ]
+    return "---\n".join(texts)

@@ -1,0 +1,129 @@
+"""What can be wrong, as values: a Problem names a route in the spec, a Diagnostic names a line of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Route = tuple[str | int, ...]
+"""Keys and indices from the top of a spec, such as ``("jobs", "resnet", "worker", "gpu")``."""
+
+Severity = Literal["error", "warning"]
+
+CODES: dict[str, str] = {
+    "TF101": "a file or folder is missing, or cannot be read",
+    "TF102": "a file is not UTF-8 text",
+    "TF103": "a file is not YAML",
+    "TF104": "a key, or a job, is given twice",
+    "TF105": "YAML that a spec may not use: directives, tags, several documents, complex keys",
+    "TF106": "a file is too large, too deep, or its aliases expand too far",
+    "TF107": "Git's conflict markers",
+    "TF108": "`extends` leads out of the root, or round in a circle",
+    "TF109": "a character that looks like another, or like nothing",
+    "TF201": "an unknown key",
+    "TF202": "a value of the wrong type",
+    "TF203": "a value that is not allowed",
+    "TF204": "a key is missing",
+    "TF205": "a reserved name",
+    "TF301": "`from` names no job, or leads round in a circle",
+    "TF302": "the roles form no cluster that TensorFlow accepts",
+    "TF303": "the gang does not fit the cluster",
+    "TF304": "a command that cannot be run as it is written",
+    "TF305": "a variable that has no value in this job",
+    "TF401": "two plugins want different values for one field",
+    "TF402": "an overlay touches what discovery or identity needs",
+    "TF403": "a sidecar that never ends",
+    "TF404": "an object is written twice",
+    "TF501": "Volcano or Kubernetes would refuse the manifest",
+    "TF502": "the manifest would be admitted, and then hang, drift, rerun or fail",
+    "TF503": "a name is too long, or of the wrong form",
+    "TF601": "a file of others is where one of ours must go",
+    "TF602": "the output cannot be written",
+    "TF603": "the versions are not those of tfgitops.lock",
+    "TF901": "a plugin failed",
+    "TF902": "a plugin broke the contract of its hook",
+}
+"""Every code of the compiler and what it stands for; plugins have codes of their own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A second place that has to do with a problem."""
+
+    message: str
+    at: Route
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One thing that is wrong in a spec, said where the spec says it.
+
+    ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
+    be longer than what is written: it then points at the nearest parent.
+    """
+
+    code: str
+    message: str
+    at: Route
+    severity: Severity = "error"
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    on_key: bool = False
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Span:
+    """A stretch of one line of a file; line and column count from 1, width in characters."""
+
+    file: str
+    line: int
+    column: int
+    width: int = 1
+    excerpt: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diagnostic:
+    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up."""
+
+    code: str
+    severity: Severity
+    message: str
+    span: Span | None = None
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    notes: tuple[tuple[str, Span], ...] = ()
+
+    def sort_key(self) -> tuple[bool, str, int, int, str, str]:
+        """Order by place: what has no place comes first, as nothing else can be right before it is."""
+        span = self.span or Span(file="", line=0, column=0)
+        return (self.span is not None, span.file, span.line, span.column, self.code, self.message)
+
+
+class CompileError(Exception):
+    """Raised where nothing more can be done; carries all that was found."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(d.message for d in self.diagnostics))
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield each diagnostic once, sorted by place."""
+    yield from sorted(dict.fromkeys(diagnostics), key=Diagnostic.sort_key)
+
+
+def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Turn warnings into errors, as ``--strict`` asks."""
+    return (replace(d, severity="error") for d in diagnostics)
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Tell whether anything found forbids going on."""
+    return any(d.severity == "error" for d in diagnostics)

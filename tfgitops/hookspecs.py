@@ -1,0 +1,111 @@
+"""The whole contract between the compiler and its plugins: four values, six hooks.
+
+A plugin is a module or an object with functions of these names, marked with ``tfgitops.hookimpl``, found under the
+entry-point group ``tfgitops``. Hooks are pure: the same answer for the same arguments, no I/O, no clock. A hook may
+take fewer arguments than are written here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.diagnostics import Problem, Route
+    from tfgitops.model import Environment, Job
+
+API_VERSION = 1
+"""What a plugin declares as ``tfgitops_api``; one of another version is refused."""
+
+hookspec = pluggy.HookspecMarker("tfgitops")
+hookimpl = pluggy.HookimplMarker("tfgitops")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFragment:
+    """A key of the spec that a plugin owns.
+
+    ``site`` says where the key may stand: ``environment``, ``job``, ``role`` (then also in a job, for all its roles),
+    or the key of another plugin's block. ``schema`` is JSON Schema 2020-12 of the value, in its widest form.
+    """
+
+    site: str
+    key: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a plugin adds to one job.
+
+    ``target`` is ``("job",)``, ``("pod", ROLE)`` or ``("container", ROLE)``; ``value`` is a partial Volcano Job,
+    PodTemplateSpec or Container; ``because`` is the route in the spec that asked for it.
+    """
+
+    target: tuple[str, ...]
+    value: Mapping[str, Any]
+    because: Route
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A further Kubernetes object of an environment, and the route in the spec that asked for it.
+
+    ``folder`` is the level at which it is applied: ``cluster``, ``cluster-2`` …, or ``workloads``. An object without
+    ``metadata.namespace`` in ``workloads`` gets the environment's. ``keep`` says that the object must outlive its
+    removal from Git, as a claim with data must.
+    """
+
+    manifest: Mapping[str, Any]
+    because: Route
+    folder: str = "workloads"
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """How one resource counts in totals and capacities: its name for people, and how many devices one unit is."""
+
+    resource: str
+    title: str
+    devices: int = 1
+
+
+@hookspec
+def tfgitops_schema() -> Iterable[SchemaFragment]:
+    """Say which keys of the spec this plugin owns; called once, at the start."""
+    raise NotImplementedError
+
+
+@hookspec
+def tfgitops_check_environment(environment: Environment) -> Iterable[Problem]:
+    """Report what a schema cannot say; called once an environment, when it is resolved."""
+    raise NotImplementedError
+
+
+@hookspec
+def tfgitops_contribute(job: Job) -> Iterable[Patch]:
+    """Say what this plugin adds to a job; called once a job, when it is planned."""
+    raise NotImplementedError
+
+
+@hookspec
+def tfgitops_objects(environment: Environment) -> Iterable[Object]:
+    """Say which further objects an environment needs; called once an environment, when it is planned."""
+    raise NotImplementedError
+
+
+@hookspec
+def tfgitops_accelerators() -> Iterable[Accelerator]:
+    """Say which resources are accelerators; called once, at the start."""
+    raise NotImplementedError
+
+
+@hookspec
+def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterable[Problem]:
+    """Report what is wrong with the result as a whole; called once an environment, when all is planned."""
+    raise NotImplementedError

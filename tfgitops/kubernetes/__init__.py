@@ -1,0 +1,1 @@
+"""What Kubernetes itself lays down: names, quantities, the order of keys, pods, and how parts merge."""

@@ -1,0 +1,56 @@
+"""Make ready what users write as raw Kubernetes fields: canonical quantities, file modes as numbers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes import quantity
+from tfgitops.kubernetes.podschema import pod_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def prepare(value: Any, schema_name: str) -> Any:
+    """Return a partial object of the pod schema in the form in which Kubernetes would give it back.
+
+    The value must have been validated. Quantities become canonical (``1024Mi`` is ``1Gi``), octal file modes become
+    numbers, and whole numbers become text where a map of Kubernetes holds texts.
+    """
+    return _convert(value, {"$ref": f"#/$defs/{schema_name}"})
+
+
+def _convert(value: Any, schema: Any) -> Any:
+    name = _target(schema)
+    if name in _CONVERTERS:
+        return _CONVERTERS[name](value)
+    if name:
+        schema = _definition(name)
+    if type(value) is dict:
+        properties, others = schema.get("properties", {}), schema.get("additionalProperties")
+        return {key: _convert(inner, properties.get(key, others) or {}) for key, inner in value.items()}
+    if type(value) is list:
+        return [_convert(item, schema.get("items") or {}) for item in value]
+    return value
+
+
+def _target(schema: Any) -> str:
+    return str(schema.get("$ref", "")).removeprefix("#/$defs/") if type(schema) is dict else ""
+
+
+@cache
+def _definition(name: str) -> dict[str, Any]:
+    definition: dict[str, Any] = pod_schema()["$defs"][name]
+    return definition
+
+
+def _quantity(value: Any) -> Any:
+    return value if value is None or quantity.explain(value) else quantity.canonical(value)
+
+
+def _file_mode(value: Any) -> Any:
+    return int(value.removeprefix("0o"), 8) if type(value) is str else value
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"Quantity": _quantity, "FileMode": _file_mode}

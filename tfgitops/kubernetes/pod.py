@@ -1,0 +1,92 @@
+"""What Kubernetes's validation says of a pod template: limits by schema, and what relates one field to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes.catalog import shape_of
+from tfgitops.kubernetes.containers import judge_containers
+from tfgitops.kubernetes.fault import Fault, Rules
+from tfgitops.kubernetes.mounts import judge_mounts
+from tfgitops.kubernetes.projection import judge_projected_paths
+from tfgitops.kubernetes.requirements import judge_resources
+from tfgitops.kubernetes.selectors import judge_label_keys
+from tfgitops.kubernetes.shape import Notes, settle
+from tfgitops.kubernetes.sysctls import judge_sysctls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Json = Mapping[str, Any]
+
+_HOST_USERS = ("{field} needs the node's users, and hostUsers is false", "drop hostUsers or {field}")
+RULES = Rules(
+    {
+        "k8s-containers-required": ("the pod has no containers", "give it at least one"),
+        "k8s-share-process-namespace-two-sources": (
+            "hostPID and shareProcessNamespace exclude each other",
+            "keep one of them",
+        ),
+        "k8s-host-network-host-users": _HOST_USERS,
+        "k8s-host-pid-host-users": _HOST_USERS,
+        "k8s-host-ipc-host-users": _HOST_USERS,
+        "k8s-dns-config-required": ("dnsPolicy None needs dnsConfig", "give it, with a nameserver"),
+        "k8s-dns-config-nameservers-required": ("dnsPolicy None needs one of the nameservers", "list a nameserver"),
+        "k8s-dns-config-searches-too-long": (
+            "the search domains have {found} characters in all",
+            "use at most {limit}",
+        ),
+    }
+)
+SEARCHES_MAX = 2048
+
+
+def judge_template(template: object) -> list[Fault]:
+    """List what Kubernetes would refuse of a PodTemplateSpec, which may be any JSON value."""
+    notes = Notes()
+    settled = settle(shape_of("pod.schema.json", "PodTemplateSpec"), template, (), notes)
+    if notes.faults:
+        return [*notes.faults, *notes.limits]
+    return [*notes.limits, *judge_settled(settled)]
+
+
+def judge_settled(template: Json) -> list[Fault]:
+    """Judge a template of the right shape, as the server would store it, by what its schema cannot say."""
+    return [fault.below(("spec",)) for fault in _judge_spec(template.get("spec", {}))]
+
+
+def _judge_spec(spec: Json) -> Iterator[Fault]:
+    if not spec.get("containers"):
+        yield RULES.fault("k8s-containers-required", ("containers",))
+    yield from _judge_host(spec)
+    yield from _judge_dns(spec)
+    yield from judge_containers(spec)
+    yield from judge_mounts(spec)
+    yield from judge_resources(spec)
+    yield from judge_label_keys(spec)
+    yield from judge_sysctls(spec)
+    yield from judge_projected_paths(spec)
+
+
+def _judge_host(spec: Json) -> Iterator[Fault]:
+    """Judge what a pod shares with its node."""
+    if spec.get("hostPID") and spec.get("shareProcessNamespace"):
+        yield RULES.fault("k8s-share-process-namespace-two-sources", ("shareProcessNamespace",))
+    if spec.get("hostUsers") is False:
+        for field in ("hostNetwork", "hostPID", "hostIPC"):
+            if spec.get(field):
+                rule = f"k8s-host-{field.removeprefix('host').lower()}-host-users"
+                yield RULES.fault(rule, (field,), field=field)
+
+
+def _judge_dns(spec: Json) -> Iterator[Fault]:
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            yield RULES.fault("k8s-dns-config-required", ("dnsConfig",))
+        elif not config.get("nameservers"):
+            yield RULES.fault("k8s-dns-config-nameservers-required", ("dnsConfig", "nameservers"))
+    size = len(" ".join(config.get("searches", ()))) if config else 0
+    if size > SEARCHES_MAX:
+        at = ("dnsConfig", "searches")
+        yield RULES.fault("k8s-dns-config-searches-too-long", at, found=size, limit=SEARCHES_MAX)

@@ -1,0 +1,220 @@
+"""Shapes are what the API server does to any object first: drop, default, and refuse what has the wrong type.
+
+A shape is compiled from the JSON Schemas in `schemas/`. `settle` gives a value as the server would store it, and
+notes what it refused and what it dropped on the way. The fields of a few large types are judged one by one and
+remembered by content, since a thousand jobs are made of the same few hundred fields.
+"""
+
+from __future__ import annotations
+
+import marshal
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes.fault import Fault, Route, show
+from tfgitops.kubernetes.limits import judge_limits
+from tfgitops.kubernetes.quantity import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")  # noqa: RUF001 - Go takes both letters
+
+
+@dataclass(kw_only=True)
+class Notes:
+    """What was seen on the way through one object."""
+
+    faults: list[Fault] = field(default_factory=list)  # of shape: nothing further can be said of such a value
+    limits: list[Fault] = field(default_factory=list)
+    pruned: list[Route] = field(default_factory=list)
+
+    def add(self, found: Notes, at: Route) -> None:
+        """Take over what was found in a part that stands at `at`."""
+        self.faults.extend(fault.below(at) for fault in found.faults)
+        self.limits.extend(fault.below(at) for fault in found.limits)
+        self.pruned.extend(at + route for route in found.pruned)
+
+
+@dataclass(kw_only=True, eq=False)
+class Shape:
+    """One place of an object: its kind, and the shapes of what it holds."""
+
+    kind: str
+    fields: dict[str, Shape] | None = None  # of a mapping; None where any key may stand
+    every: Shape | None = None  # of a list's items, or of a mapping's values
+    required: tuple[str, ...] = ()
+    defaults: dict[str, Any] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()  # no two items of a list may share these
+    bits: int = 63
+    duration: bool = False
+    limits: str = ""  # where limits.py finds what else holds here
+    remembered: bool = False
+    is_open: bool = False
+
+
+def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    """Give the value as the server would store it, and note what is refused or dropped."""
+    if shape.remembered:
+        try:
+            packed = marshal.dumps(value, 2)
+        except ValueError:  # not plain JSON, so not to be remembered
+            return _KINDS[shape.kind](shape, value, at, notes)
+        stored, found = _seen(shape, packed)
+        if found is not None:
+            notes.add(found, at)
+        return value if stored is None else stored
+    return _KINDS[shape.kind](shape, value, at, notes)
+
+
+@lru_cache(maxsize=1 << 16)
+def _seen(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
+    """Settle one remembered value; None stands for the value itself, and for nothing to note."""
+    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+    notes = Notes()
+    stored = _KINDS[shape.kind](shape, value, (), notes)
+    if shape.limits and not notes.faults:
+        notes.limits.extend(judge_limits(shape.limits, stored))
+    same = stored == value and marshal.dumps(stored, 2) == packed  # 3.0 == 3, and True == 1
+    return None if same else stored, notes if notes != Notes() else None
+
+
+def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    if not isinstance(value, dict):
+        return _refuse(value, at, notes, "a mapping")
+    stored = {}
+    for key, item in value.items():
+        if item is None:  # null stands for absent
+            continue
+        inner = shape.every if shape.fields is None else shape.fields.get(key)
+        if inner is None:
+            notes.pruned.append((*at, key))
+        else:
+            stored[key] = settle(inner, item, (*at, key), notes)
+    for key, default in shape.defaults.items():
+        stored.setdefault(key, default)
+    for key in shape.required:
+        if key not in stored:
+            notes.faults.append(
+                Fault(
+                    rule="crd-required",
+                    at=(*at, key),
+                    message=f"{key} is missing",
+                    hint=f"give {key}, or leave the block out",
+                )
+            )
+    return stored
+
+
+def _list(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    if not isinstance(value, list):
+        return _refuse(value, at, notes, "a list")
+    inner = shape.every
+    assert inner is not None
+    stored = [settle(inner, item, (*at, i), notes) for i, item in enumerate(value) if item is not None]
+    if len(stored) < len(value):
+        place = (*at, value.index(None))
+        notes.faults.append(Fault(rule="null-in-list", at=place, message="an item of the list is empty", hint="take it out"))
+    if shape.keys and len(stored) > 1:
+        _note_repeats(shape.keys, stored, at, notes)
+    return stored
+
+
+def _note_repeats(keys: tuple[str, ...], items: list[Any], at: Route, notes: Notes) -> None:
+    seen = set()
+    for i, item in enumerate(items):
+        identity = str([item.get(key) for key in keys] if isinstance(item, dict) else item)
+        if identity in seen:
+            name = " and ".join(show(item.get(key)) for key in keys) if isinstance(item, dict) else show(item)
+            notes.faults.append(
+                Fault(
+                    rule="crd-duplicate",
+                    at=(*at, i),
+                    message=f"{name} is listed twice",
+                    hint="keep one of the two",
+                    found=name,
+                )
+            )
+        seen.add(identity)
+
+
+def _string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    if not isinstance(value, str):
+        return _refuse(value, at, notes, "text")
+    if shape.duration and not _DURATION.fullmatch(value):
+        notes.faults.append(
+            Fault(
+                rule="decode-duration",
+                at=at,
+                message=f"{show(value)} is not a duration",
+                hint="write a number and a unit, like 90s, 10m or 1h30m",
+                found=show(value),
+                expected="a duration",
+            )
+        )
+    return value
+
+
+def _integer(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _refuse(value, at, notes, "a whole number")
+    if isinstance(value, float) and not value.is_integer():
+        return _refuse(value, at, notes, "a whole number", rule="decode-not-integer")
+    number = int(value)
+    if not -(1 << shape.bits) <= number < 1 << shape.bits:
+        return _refuse(
+            value, at, notes, f"a number of at most {(1 << shape.bits) - 1}", rule="decode-int-range"
+        )
+    return number
+
+
+def _boolean(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    return value if isinstance(value, bool) else _refuse(value, at, notes, "true or false")
+
+
+def _quantity(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return _refuse(value, at, notes, "a quantity", rule="decode-quantity-form")
+    if hint := explain(value):
+        rule = "decode-quantity-form"
+        message = f"{show(value)} is not a quantity"
+        notes.faults.append(Fault(rule=rule, at=at, message=message, hint=hint, found=show(value), expected="a quantity"))
+    return value
+
+
+def _int_or_string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
+    return value if isinstance(value, str) else _integer(shape, value, at, notes)
+
+
+def _anything(_shape: Shape, value: Any, _at: Route, _notes: Notes) -> Any:
+    return value
+
+
+def _refuse(value: Any, at: Route, notes: Notes, expected: str, *, rule: str = "decode-wrong-type") -> Any:
+    notes.faults.append(
+        Fault(
+            rule=rule,
+            at=at,
+            message=f"{show(value)} is not {expected}",
+            hint=f"write {expected} here",
+            found=show(value),
+            expected=expected,
+        )
+    )
+    return value
+
+
+_KINDS: dict[str, Callable[[Shape, Any, Route, Notes], Any]] = {
+    "object": _mapping,
+    "array": _list,
+    "string": _string,
+    "integer": _integer,
+    "boolean": _boolean,
+    "quantity": _quantity,
+    "int-or-string": _int_or_string,
+    "any": _anything,
+}

@@ -1,0 +1,90 @@
+"""tfgitops.lock: the versions of the compiler and of each plugin that a repository's manifests are written by."""
+
+from __future__ import annotations
+
+import tomllib
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.load import shown
+from tfgitops.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfgitops.diagnostics import Severity
+    from tfgitops.session import Session
+
+LOCK = "tfgitops.lock"
+_HEAD = "# Written by `tfgitops lock`: the versions that build these manifests.\n"
+
+
+def versions(session: Session) -> dict[str, str]:
+    """Return the versions in use: the compiler's, each plugin's, and for a local file its SHA-256."""
+    found = {"tfgitops": __version__}
+    for plugin in session.plugins.plugins:
+        if plugin.version == "local":
+            content = (session.project.root / plugin.origin).read_bytes()
+            found[plugin.name] = f"sha256:{sha256(content).hexdigest()}"
+        else:
+            found[plugin.name] = plugin.version
+    return found
+
+
+def write_lock(session: Session) -> Path:
+    """Record the versions in use, and return the file."""
+    path = session.project.root / LOCK
+    lines = [f'{name} = "{version}"\n' for name, version in versions(session).items()]
+    path.write_text(_HEAD + "".join(lines), encoding="utf-8", newline="\n")
+    return path
+
+
+def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
+    """Say where the versions in use are not those of the lock; with ``strict``, a missing lock is an error too.
+
+    Raises:
+        CompileError: the lock is not TOML.
+    """
+    path = session.project.root / LOCK
+    severity: Severity = "error" if strict else "warning"
+    try:
+        recorded = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        message = f"there is no {LOCK} in {shown(session.project.root)}"
+        missing = Diagnostic(code="TF603", severity="error", message=message, hint="run `tfgitops lock`, and commit it")
+        return [missing] if strict else []
+    except (OSError, ValueError) as error:
+        message = f"{shown(path)} cannot be read: {error}"
+        raise CompileError([Diagnostic(code="TF603", severity="error", message=message)]) from error
+    used = versions(session)
+    return [
+        Diagnostic(
+            code="TF603",
+            severity=severity,
+            message=message,
+            hint="use those versions, or run `tfgitops lock`",
+        )
+        for name in sorted(used.keys() | recorded.keys())
+        if (message := _difference(name, recorded.get(name), used.get(name)))
+    ]
+
+
+def _difference(name: str, recorded: str | None, used: str | None) -> str:
+    if recorded == used:
+        return ""
+    what = "the compiler" if name == "tfgitops" else f"plugin '{name}'"
+    if used is None:
+        return f"{what}, {recorded} in {LOCK}, is not installed"
+    if recorded is None:
+        return f"{what} {used} is not in {LOCK}"
+    if name == "tfgitops" and _newer(recorded, used):
+        return f"the manifests were written by a newer compiler: {recorded} in {LOCK}, and this is {used}"
+    return f"{what} is {used}, and {recorded} in {LOCK}"
+
+
+def _newer(one: str, other: str) -> bool:
+    def numbers(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+    return numbers(one) > numbers(other)

@@ -1,0 +1,144 @@
+"""The compiler in one glance: load → validate → resolve → plan → admit → emit."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfgitops.admit import admit
+from tfgitops.diagnostics import CompileError, as_errors, has_errors, ordered
+from tfgitops.emit import emit
+from tfgitops.gitops.kustomize import KUSTOMIZATION, kustomization
+from tfgitops.headers import with_header
+from tfgitops.load import load
+from tfgitops.places import Places
+from tfgitops.plan import Planner
+from tfgitops.resolve import resolve
+from tfgitops.validate import validate
+from tfgitops.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfgitops.diagnostics import Diagnostic, Problem, Route
+    from tfgitops.load import Source
+    from tfgitops.model import Environment
+    from tfgitops.plan import Planned
+    from tfgitops.plugins import Plugins
+    from tfgitops.project import Project
+    from tfgitops.schema import SpecSchema
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One generated file: its path relative to ``manifests/``, and its text."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """What came of one environment: its files, unless something is wrong, and all that is to be said."""
+
+    folder: Path
+    diagnostics: tuple[Diagnostic, ...]
+    environment: Environment | None = None
+    objects: tuple[Planned, ...] = field(default=(), repr=False)
+    files: tuple[File, ...] = field(default=(), repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing forbids writing the files."""
+        return not has_errors(self.diagnostics)
+
+    def as_strict(self) -> Compiled:
+        """Return the same with warnings as errors."""
+        return replace(self, diagnostics=tuple(as_errors(self.diagnostics)))
+
+
+def compile_environment(folder: Path, plugins: Plugins, project: Project | None = None) -> Compiled:
+    """Compile one environment's folder; reads its files, writes none, and raises nothing for a bad spec."""
+    findings = _Findings()
+    try:
+        environment, objects = _compile(folder, plugins, project, findings)
+    except CompileError as error:
+        return Compiled(folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics])))
+    files = tuple(_files(environment, objects))
+    return Compiled(
+        folder=folder, diagnostics=tuple(ordered(findings.found)), environment=environment, objects=tuple(objects),
+        files=files,
+    )  # fmt: skip
+
+
+def _compile(
+    folder: Path, plugins: Plugins, project: Project | None, findings: _Findings
+) -> tuple[Environment, list[Planned]]:
+    source = load(folder, project)
+    findings.found += source.warnings
+    places = Places(documents=source.documents)
+    findings.add(places, _validate_parts(source, plugins.schema))
+
+    environment, places, problems = resolve(source, plugins.schema)
+    findings.add(places, problems)
+    assert environment is not None  # else there was an error
+    problems = []
+    asked = plugins.ask("tfgitops_check_environment", (), problems, environment=environment)
+    findings.add(places, [*(problem for _, problem in asked), *problems])
+
+    planner = Planner(environment, plugins)
+    objects = planner.plan()
+    findings.add(places, planner.problems)
+
+    problems = list(admit(environment, objects, plugins))
+    manifests = tuple(View(planned.manifest) for planned in objects)
+    asked = plugins.ask("tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests)
+    findings.add(places, [*(problem for _, problem in asked), *problems])
+    return environment, objects
+
+
+class _Findings:
+    """All that was found so far; a stage reports everything it can, and the next never runs on bad input."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def add(self, places: Places, problems: Iterable[Problem]) -> None:
+        """Add a stage's problems.
+
+        Raises:
+            CompileError: there is an error among them.
+        """
+        self.found += places.diagnose(problems)
+        if has_errors(self.found):
+            raise CompileError(())
+
+
+def _validate_parts(source: Source, schema: SpecSchema) -> Iterator[Problem]:
+    for document in source.documents:
+        shape = schema.job if document.prefix else schema.environment
+        yield from validate(document.value, shape, document.prefix, part=True)
+
+
+def _files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:
+    for planned in objects:
+        source = _source(environment, planned.because)
+        yield File(path=planned.path, text=with_header(emit(planned.manifest), source, planned.own))
+    if environment.data.get("kustomization"):
+        for folder, group in groupby(objects, key=lambda planned: planned.folder):
+            body = emit(kustomization([planned.file for planned in group]))
+            yield File(
+                path=f"{folder}/{KUSTOMIZATION}",
+                text=with_header(body, _source(environment, ("kustomization",))),
+            )
+
+
+def _source(environment: Environment, route: Route) -> str:
+    """Name the file, relative to the environment, and the route that a manifest comes from."""
+    document, written = environment.places.find(route)
+    name = Path(os.path.relpath(document.path, environment.folder)).as_posix()
+    keys = ".".join(str(key) for key in written[len(document.prefix) :])
+    return f"{name} {keys}".rstrip()

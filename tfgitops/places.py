@@ -1,0 +1,65 @@
+"""Where a route of the merged spec is written: through `from`, `defaults` and the files it was inherited from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tfgitops.diagnostics import Problem, Route, Span
+    from tfgitops.document import Document
+
+ROLE_KEYS = ("chief", "ps", "worker", "evaluator")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """The files of an environment, the strongest first, and for each job the routes that it inherits from."""
+
+    documents: Sequence[Document]
+    chains: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
+
+    def diagnose(self, problems: Iterable[Problem]) -> Iterator[Diagnostic]:
+        """Give each problem its place in a file."""
+        for problem in problems:
+            yield Diagnostic(
+                code=problem.code,
+                severity=problem.severity,
+                message=problem.message,
+                span=self.span(problem.at, on_key=problem.on_key),
+                found=problem.found,
+                expected=problem.expected,
+                hint=problem.hint,
+                notes=tuple((note.message, self.span(note.at)) for note in problem.notes),
+            )
+
+    def span(self, route: Route, *, on_key: bool = False) -> Span:
+        """Find where a route is written; if it is not, the place that is nearest to it."""
+        document, written = self.find(route)
+        return document.span(written, on_key=on_key)
+
+    def find(self, route: Route) -> tuple[Document, Route]:
+        """Return the file that a route's value comes from, and the route by which it is written there."""
+        candidates = self._candidates(route)
+        for candidate in candidates:
+            for document in self.documents:
+                if document.depth(candidate) == len(candidate):
+                    return document, candidate
+        first = candidates[0]
+        return max(self.documents, key=lambda document: document.depth(first)), first
+
+    def _candidates(self, route: Route) -> list[Route]:
+        """List where a value may be written, the strongest first: a role's own key wins over its job's."""
+        if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
+            return [route]
+        chain = self.chains.get(str(route[1]), (route[:2],))
+        rest = route[2:]
+        found = [(*start, *rest) for start in chain]
+        depth = 2 if rest[0] == "tasks" else 1 if rest[0] in ROLE_KEYS else 0
+        if depth and len(rest) > depth:
+            found += [(*start, *rest[depth:]) for start in chain]
+        return found

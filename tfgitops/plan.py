@@ -1,0 +1,213 @@
+"""Turn a resolved environment into the objects that its manifests hold."""
+
+from __future__ import annotations
+
+import json
+import marshal
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Note, Problem
+from tfgitops.gitops.argocd import argocd_annotations
+from tfgitops.gitops.flux import flux_annotations
+from tfgitops.guard import check_overlays, sidecar
+from tfgitops.hookspecs import Object
+from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
+from tfgitops.kubernetes.merge import Conflict, SchemaName, union
+from tfgitops.template import Wanted, check_role, plan_template
+from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, Discovery
+from tfgitops.volcano.gang import check_gang
+from tfgitops.volcano.identity import PLACEHOLDER, named
+from tfgitops.volcano.manifest import job_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tfgitops.diagnostics import Route
+    from tfgitops.hookspecs import Patch
+    from tfgitops.model import Environment, Job
+    from tfgitops.plugins import Plugins
+
+_SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it."""
+
+    manifest: dict[str, Any]
+    folder: str
+    file: str
+    because: Route
+    own: str = ""
+    keep: bool = field(default=False, compare=False)
+
+    @property
+    def path(self) -> str:
+        """The file, relative to ``manifests/``."""
+        return f"{self.folder}/{self.file}"
+
+
+class Planner:
+    """Plans one environment, and collects what is wrong on the way."""
+
+    def __init__(self, environment: Environment, plugins: Plugins) -> None:
+        self.problems: list[Problem] = []
+        self._environment = environment
+        self._plugins = plugins
+        self._unions: dict[tuple[str, bytes], tuple[Mapping[str, Any], list[Conflict]]] = {}
+
+    def plan(self) -> list[Planned]:
+        """Return all objects of the environment, in the order in which they are applied."""
+        objects = [*self._namespace(), *self._further_objects()]
+        objects += [planned for job in self._environment.jobs if (planned := self._job(job))]
+        objects = sorted(objects, key=lambda planned: (_level(planned.folder), planned.file))
+        self._refuse_doubles(objects)
+        return self._for_controller(objects)
+
+    def _job(self, job: Job) -> Planned | None:
+        problems = [problem for role in job.roles for problem in check_role(job, role)]
+        problems += [*check_overlays(job), *check_gang(job)]
+        if any(problem.severity == "error" for problem in problems):
+            self.problems += problems
+            return None
+        wanted = self._wanted(job)
+        discovery = Discovery(job, PLACEHOLDER)
+        templates = []
+        for role in job.roles:
+            partial = Wanted(wanted[("pod", role.name)], wanted[("container", role.name)])
+            template = plan_template(job, role, partial)
+            problems += discovery.write(role, template)
+            problems += [
+                sidecar(role.route, container["name"])
+                for container in template["spec"]["containers"]
+                if container["name"] != TRAINING_CONTAINER
+            ]
+            templates.append(template)
+        self.problems += problems
+        manifest = named(job.name, job_manifest(job, templates, wanted[("job",)]))
+        return Planned(
+            manifest=manifest,
+            folder="workloads",
+            file=file_name("Job", job.name),
+            because=job.route,
+            own=job.own,
+        )
+
+    def _wanted(self, job: Job) -> dict[tuple[str, ...], Mapping[str, Any]]:
+        """Ask the plugins what they add to a job, and join what they say of each target."""
+        asked: dict[tuple[str, ...], list[tuple[str, Patch]]] = defaultdict(list)
+        targets = {("job",), *((kind, role.name) for role in job.roles for kind in ("pod", "container"))}
+        for name, patch in self._plugins.ask("tfgitops_contribute", job.route, self.problems, job=job):
+            if patch.target in targets:
+                asked[patch.target].append((name, patch))
+            else:
+                self.problems.append(_no_target(name, patch, job))
+        wanted: dict[tuple[str, ...], Mapping[str, Any]] = defaultdict(dict)
+        for target, patches in asked.items():
+            wanted[target], conflicts = self._union([patch.value for _, patch in patches], _SCHEMAS[target[0]])
+            self.problems += [_disagreement(conflict, patches) for conflict in conflicts]
+        return wanted
+
+    def _union(self, parts: list[Mapping[str, Any]], schema: SchemaName) -> tuple[Mapping[str, Any], list[Conflict]]:
+        """Join parts of equal rank; the same parts come back in job after job, and are joined once."""
+        try:
+            key = (schema, marshal.dumps(parts, 2))
+        except ValueError:  # a plugin may answer with other mappings than dicts
+            return union(parts, schema)
+        if key not in self._unions:
+            self._unions[key] = union(parts, schema)
+        return self._unions[key]
+
+    def _namespace(self) -> Iterator[Planned]:
+        written = self._environment.data["namespace"]
+        if written.get("create"):
+            metadata = {"name": written["name"]}
+            for key in ("labels", "annotations"):
+                if values := written.get(key):
+                    metadata[key] = {name: str(value) for name, value in values.items()}
+            manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+            yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
+
+    def _further_objects(self) -> Iterator[Planned]:
+        for name, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self._environment):
+            manifest = wanted.manifest
+            if manifest.get("apiVersion") and manifest.get("kind") and manifest.get("metadata", {}).get("name"):
+                yield self._object(wanted)
+            else:
+                self.problems.append(_no_object(name, wanted))
+
+    def _object(self, wanted: Object) -> Planned:
+        manifest = json.loads(json.dumps(wanted.manifest))  # a copy of our own, of plain values alone
+        kind, metadata = manifest["kind"], manifest["metadata"]
+        if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
+            metadata.setdefault("namespace", self._environment.namespace)
+        return Planned(
+            manifest=manifest, folder=wanted.folder, file=file_name(kind, metadata["name"]), because=wanted.because,
+            keep=wanted.keep,
+        )  # fmt: skip
+
+    def _refuse_doubles(self, objects: Iterable[Planned]) -> None:
+        first: dict[str, Planned] = {}
+        for planned in objects:
+            known = first.setdefault(planned.path, planned)
+            if known is not planned:
+                message = f"{planned.manifest['kind']} '{planned.manifest['metadata']['name']}' is written twice"
+                self.problems.append(
+                    Problem(
+                        code="TF404", message=message, at=planned.because, hint="give one of them another name",
+                        notes=(Note(message="also written because of this", at=known.because),),
+                    )
+                )  # fmt: skip
+
+    def _for_controller(self, objects: list[Planned]) -> list[Planned]:
+        """Tell the controller, by annotations, in which order to apply and what to keep."""
+        folders = list(dict.fromkeys(planned.folder for planned in objects))
+        for planned in objects:
+            if self._environment.gitops == "argocd":
+                found = argocd_annotations(wave=folders.index(planned.folder), keep=planned.keep)
+            elif self._environment.gitops == "flux":
+                found = flux_annotations(keep=planned.keep, holds_variables=_holds_variables(planned.manifest))
+            else:
+                continue
+            if found:
+                metadata = planned.manifest["metadata"]
+                metadata["annotations"] = {**metadata.get("annotations", {}), **found}
+        return objects
+
+
+def _level(folder: str) -> tuple[bool, int, str]:
+    """Order folders as they are applied: cluster, cluster-2 …, workloads."""
+    number = folder.removeprefix("cluster").removeprefix("-")
+    return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
+
+
+def _holds_variables(manifest: Mapping[str, Any]) -> bool:
+    return "${" in json.dumps(manifest)
+
+
+def _no_target(name: str, patch: Patch, job: Job) -> Problem:
+    known = ", ".join(role.name for role in job.roles)
+    return Problem(
+        code="TF902", message=f"plugin '{name}' patches {patch.target!r}, which the job '{job.name}' has not",
+        at=patch.because, expected=f"('job',), or 'pod' or 'container' of one of {known}",
+    )  # fmt: skip
+
+
+def _no_object(name: str, wanted: Object) -> Problem:
+    message = f"plugin '{name}' yielded an object without apiVersion, kind or metadata.name"
+    return Problem(code="TF902", message=message, at=wanted.because)
+
+
+def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
+    """Name the two plugins, and the two lines of the spec, that want different values for one field."""
+    (first, wanted), (second, instead), *_ = conflict.values
+    (one, here), (other, there) = patches[first], patches[second]
+    field_name = ".".join((*here.target[1:], *conflict.path))
+    return Problem(
+        code="TF401", at=there.because, found=str(instead), expected=str(wanted),
+        message=f"plugins '{one}' and '{other}' want different values for {field_name}",
+        hint="change one of the two lines, or leave one plugin out",
+        notes=(Note(message=f"plugin '{one}' wants {wanted!r} because of this", at=here.because),),
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""The root of a repository, and what its pyproject.toml says in ``[tool.tfgitops]``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC = "environment.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """One root: nothing outside of it is read, and one call works on one of them."""
+
+    root: Path
+    plugins: tuple[str, ...] = ()
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def find_root(environment: Path) -> Path:
+    """Return the root of an environment's folder.
+
+    It is the nearest ancestor with ``.git``, or with a ``pyproject.toml`` that has ``[tool.tfgitops]``; else the
+    folder above ``environments/``; else the environment's parent.
+    """
+    for folder in (environment, *environment.parents):
+        if (folder / ".git").exists() or _tool_table(folder) is not None:
+            return folder
+    for folder in environment.parents:
+        if folder.name == "environments":
+            return folder.parent
+    return environment.parent
+
+
+def read_project(root: Path) -> Project:
+    """Read the settings of a root.
+
+    Raises:
+        CompileError: its pyproject.toml is not TOML, or ``[tool.tfgitops]`` has not the right form.
+    """
+    table = _tool_table(root, strict=True) or {}
+    plugins = table.get("plugins", [])
+    settings = table.get("settings", {})
+    unknown = sorted(set(table) - {"plugins", "settings"})
+    if unknown:
+        raise _refuse(root, f"unknown key '{unknown[0]}' in [tool.tfgitops]", "known are plugins and settings")
+    if not isinstance(plugins, list) or not all(isinstance(name, str) for name in plugins):
+        raise _refuse(root, "[tool.tfgitops] plugins must be a list of files", 'as in plugins = ["plugins/cost.py"]')
+    if not isinstance(settings, dict) or not all(isinstance(value, dict) for value in settings.values()):
+        raise _refuse(root, "[tool.tfgitops.settings] must hold a table for each plugin", "")
+    return Project(root=root, plugins=tuple(plugins), settings=settings)
+
+
+def _tool_table(folder: Path, *, strict: bool = False) -> dict[str, Any] | None:
+    path = folder / "pyproject.toml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if "tfgitops" not in text:  # most are not ours: do not even parse them
+        return None
+    try:
+        table = tomllib.loads(text).get("tool", {}).get("tfgitops")
+    except tomllib.TOMLDecodeError as error:
+        if strict:
+            raise _refuse(folder, f"not TOML: {error}", "") from error
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _refuse(root: Path, message: str, hint: str) -> CompileError:
+    name = root / "pyproject.toml"
+    return CompileError([Diagnostic(code="TF101", severity="error", message=f"{name}: {message}", hint=hint)])

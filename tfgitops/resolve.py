@@ -1,0 +1,215 @@
+"""Merge the files of a spec, then `defaults` < `from` < job < role, into frozen values."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Problem
+from tfgitops.model import ROLES, Environment, Job, Role
+from tfgitops.places import Places
+from tfgitops.tensorflow.strategy import infer
+from tfgitops.validate import did_you_mean, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfgitops.diagnostics import Route
+    from tfgitops.load import Source
+    from tfgitops.schema import SpecSchema
+
+_OVERLAYS = ("pod", "container")
+_NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", *_OVERLAYS})
+_NOT_FROM = ("from", "pin", "rerun")
+
+
+def merge_files(source: Source, schema: SpecSchema) -> dict[str, Any]:
+    """Merge the files of an environment, short forms widened; ``null`` stays where it removes from defaults."""
+    spec: dict[str, Any] = {}
+    for document in reversed(source.documents):
+        if document.prefix:
+            value = {"jobs": {document.prefix[-1]: schema.job_widener.widen(document.value)}}
+        else:
+            value = schema.widener.widen(document.value)
+        spec = overlay(spec, value)
+    return {
+        key: value if key in ("jobs", "defaults") else without_nulls(value)
+        for key, value in spec.items()
+        if key != "extends" and not key.startswith("x-") and value is not None
+    }
+
+
+def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one map over another: maps key by key, all else replaces. Neither is changed."""
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        if type(value) is dict and type(below) is dict:
+            merged[key] = overlay(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def without_nulls(value: Any) -> Any:
+    """Drop what ``null`` removes, except in overlays, where it removes from the manifest."""
+    if type(value) is not dict:
+        return value
+    return {
+        key: inner if key in _OVERLAYS or type(inner) is not dict else without_nulls(inner)
+        for key, inner in value.items()
+        if inner is not None
+    }
+
+
+def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Places, list[Problem]]:
+    """Resolve the parts of a spec, each of which has passed validation.
+
+    Returns the environment, unless something is wrong with the whole; where its routes are written; and what is wrong.
+    """
+    resolver = _Resolver(source, merge_files(source, schema), schema)
+    merged = resolver.merged_jobs()
+    places = Places(documents=source.documents, chains=resolver.chains)
+    problems = [*resolver.problems, *resolver.check_whole(merged)]
+    if problems:
+        return None, places, problems
+    environment = resolver.environment(places, merged)
+    return environment, places, resolver.problems
+
+
+class _Resolver:
+    """Resolves one merged spec, and collects what is wrong with it."""
+
+    def __init__(self, source: Source, spec: dict[str, Any], schema: SpecSchema) -> None:
+        self.problems: list[Problem] = []
+        self.chains: dict[str, tuple[Route, ...]] = {}
+        self._source = source
+        self._spec = spec
+        self._schema = schema
+        self._jobs = {name: block for name, block in (spec.get("jobs") or {}).items() if block is not None}
+        self._defaults: dict[str, Any] = spec.get("defaults") or {}
+        self._inherited = frozenset(schema.role["properties"]) - _NOT_INHERITED
+
+    def merged_jobs(self) -> dict[str, dict[str, Any]]:
+        """Return each job's block with what it has from `from` and `defaults`, ``null`` still in place."""
+        merged = {}
+        for name in sorted(self._jobs):
+            chain = self._from_chain(name)
+            self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
+            block: dict[str, Any] = {}
+            for link in reversed(chain):
+                weaker = {key: value for key, value in block.items() if key not in _NOT_FROM}
+                block = overlay(weaker, self._jobs[link])
+            merged[name] = self._with_defaults(block)
+        return merged
+
+    def check_whole(self, merged: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
+        """Judge the spec as a whole, and each job with all that it inherits."""
+        top = {key: value for key, value in self._spec.items() if key not in ("jobs", "defaults")}
+        yield from validate(top | ({"jobs": {}} if "jobs" in self._spec else {}), self._schema.environment, part=False)
+        for name, block in merged.items():
+            yield from validate(without_nulls(block), self._schema.job, ("jobs", name), part=False)
+
+    def environment(self, places: Places, merged: Mapping[str, dict[str, Any]]) -> Environment:
+        """Make the frozen environment from the merged blocks of its jobs."""
+        spec = self._spec
+        environment = Environment(
+            name=self._source.name,
+            folder=self._source.folder,
+            cluster=spec.get("cluster", self._source.name),
+            namespace=spec["namespace"]["name"],
+            gitops=spec.get("gitops", "none"),
+            data={key: value for key, value in spec.items() if key not in ("jobs", "defaults")},
+            settings=self._source.project.settings,
+            places=places,
+        )
+        own = self._own_blocks()
+        jobs = (self._job(environment, name, block, digest(own.get(name, {}))) for name, block in merged.items())
+        object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
+        return environment
+
+    def _from_chain(self, name: str) -> tuple[str, ...]:
+        chain = [name]
+        while True:
+            target = self._jobs[chain[-1]].get("from")
+            if target is None:
+                return tuple(chain)
+            at: Route = ("jobs", chain[-1], "from")
+            if target not in self._jobs:
+                hint = did_you_mean(target, sorted(self._jobs))
+                self.problems.append(
+                    Problem(code="TF301", message=f"there is no job '{target}'", at=at, found=target, hint=hint)
+                )
+                return tuple(chain)
+            if target in chain:
+                circle = " → ".join([*chain[chain.index(target) :], target])
+                message = f"`from` leads round in a circle: {circle}"
+                self.problems.append(Problem(code="TF301", message=message, at=at, hint="break it at one place"))
+                return tuple(chain)
+            chain.append(target)
+
+    def _with_defaults(self, block: dict[str, Any]) -> dict[str, Any]:
+        """Put the defaults below a job; their roles shape the roles that the job has, and create none."""
+        if not self._defaults:
+            return block
+        shaped = {
+            key: value
+            for key, value in self._defaults.items()
+            if key != "tasks" and (key not in ROLES or type(block.get(key)) is dict)
+        }
+        tasks = block.get("tasks") or {}
+        shared = {k: v for k, v in (self._defaults.get("tasks") or {}).items() if type(tasks.get(k)) is dict}
+        if shared:
+            shaped["tasks"] = shared
+        return overlay(shaped, block)
+
+    def _own_blocks(self) -> dict[str, Any]:
+        """Return what the environment's own files, not those that they extend, say of each job."""
+        own: dict[str, Any] = {}
+        for document in self._source.documents:
+            if document.prefix:
+                own[str(document.prefix[-1])] = self._widen_job(document.value)
+            elif document.path.parent == self._source.folder:
+                jobs = document.value.get("jobs") or {}
+                own.update({name: self._widen_job(block) for name, block in jobs.items() if block})
+        return own
+
+    def _widen_job(self, block: Any) -> Any:
+        return self._schema.job_widener.widen(block)
+
+    def _job(self, environment: Environment, name: str, block: dict[str, Any], own: str) -> Job | None:
+        route: Route = ("jobs", name)
+        roles = tuple(self._roles(block, route))
+        strategy, why, problems = infer(roles, block.get("strategy"), route)
+        self.problems.extend(problems)
+        if not strategy:
+            return None
+        data = without_nulls({key: value for key, value in block.items() if key not in ROLES and key != "tasks"})
+        return Job(
+            name=name, strategy=strategy, why=why, data=data, roles=roles, route=route, own=own,
+            environment=environment,
+        )  # fmt: skip
+
+    def _roles(self, block: Mapping[str, Any], route: Route) -> Iterator[Role]:
+        shared = {key: value for key, value in block.items() if key in self._inherited and value is not None}
+        for kind in ROLES:
+            if role := self._role(kind, kind, block.get(kind), shared, (*route, kind)):
+                yield role
+        tasks = block.get("tasks") or {}
+        for name in sorted(tasks):  # a map has no order, so that moving a task in the spec changes nothing
+            if role := self._role(name, "task", tasks[name], shared, (*route, "tasks", name)):
+                yield role
+
+    def _role(self, name: str, kind: str, block: Any, shared: dict[str, Any], route: Route) -> Role | None:
+        if block is None:
+            return None
+        data = without_nulls(overlay(shared, block))
+        replicas = data.pop("replicas", 1)
+        return Role(name=name, kind=kind, replicas=replicas, data=data, route=route) if replicas else None
+
+
+def digest(block: Any) -> str:
+    """Return eight hex digits of a value in canonical form: the order of keys does not count."""
+    text = json.dumps(block, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,172 @@
+"""The shape of a spec: the core's JSON Schema and the plugins' fragments, joined, and what is derived from them.
+
+The schema is written once, as a spec stands after merging. From it come the validator of one file (a *part*: nothing
+required, ``null`` allowed, short forms allowed), the validator of the merged spec (the *whole*), the table by which
+short forms are widened, and the schema for editors (`tfgitops.editors`).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes.podschema import pod_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.hookspecs import SchemaFragment
+
+_NOT_IN_DEFAULTS = ("from", "pin", "rerun")
+
+
+def schema_text(name: str) -> str:
+    """Read a file of ``schemas/``: inside the package where it was installed, beside it in a checkout."""
+    packaged = files("tfgitops") / "schemas" / name
+    if packaged.is_file():
+        return packaged.read_text(encoding="utf-8")
+    return (Path(__file__).parent.parent / "schemas" / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Widener:
+    """How short forms below one place of the spec are widened; built once from the schema."""
+
+    shorthand: tuple[str, ...]
+    properties: Mapping[str, Widener]
+    others: Widener | None
+    items: Widener | None
+
+    def widen(self, value: Any) -> Any:
+        """Return a value with its short forms written out; what is not short is shared, not copied."""
+        if type(value) is list:
+            return [self.items.widen(item) for item in value] if self.items else value
+        if type(value) is not dict:
+            if value is None or not self.shorthand:
+                return value
+            return dict.fromkeys(self.shorthand, value)
+        widened = value
+        for key, inner in value.items():
+            plan = self.properties.get(key, self.others)
+            if plan is None or inner is None:
+                continue
+            wide = plan.widen(inner)
+            if wide is not inner:
+                if widened is value:
+                    widened = dict(value)
+                widened[key] = wide
+        return widened
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSchema:
+    """The joined schema, its references resolved into one graph, and the widener made from it."""
+
+    environment: Mapping[str, Any]
+    job: Mapping[str, Any]
+    role: Mapping[str, Any]
+    widener: Widener
+    job_widener: Widener
+
+
+def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
+    """Join the core's schema and the plugins' fragments.
+
+    Raises:
+        ValueError: a fragment names a site that does not exist, or a key that somebody else owns.
+    """
+    core = joined_source(fragments)
+    documents = {"core.schema.json": core, "pod.schema.json": pod_schema()}
+    resolve = _Resolver(documents)
+    definitions = core["$defs"]
+    environment = resolve(definitions["environment"], "core.schema.json")
+    job = environment["properties"]["jobs"]["additionalProperties"]
+    role = job["properties"]["worker"]
+    nothing = Widener((), {}, None, None)
+    return SpecSchema(environment, job, role, _widener(environment) or nothing, _widener(job) or nothing)
+
+
+def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
+    """Return the core's schema with the fragments in their places, references unresolved."""
+    core: dict[str, Any] = json.loads(schema_text("core.schema.json"))
+    definitions = core["$defs"]
+    shared = definitions.pop("shared")["properties"]
+    sites = {
+        "environment": definitions["environment"]["properties"],
+        "job": definitions["job"]["properties"],
+        "role": shared,
+    }
+    waiting = []
+    for fragment in fragments:
+        if fragment.site in sites:
+            _own(sites[fragment.site], fragment)
+        else:
+            waiting.append(fragment)
+    blocks = {key: schema for site in sites.values() for key, schema in site.items()}
+    for fragment in waiting:
+        if fragment.site not in blocks:
+            raise ValueError(f"there is no '{fragment.site}' to put the key '{fragment.key}' into")
+        _own(blocks[fragment.site].setdefault("properties", {}), fragment)
+    for holder in ("job", "role"):
+        definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
+    job = definitions["job"]
+    kept = {k: v for k, v in job["properties"].items() if k not in _NOT_IN_DEFAULTS}
+    defaults = definitions["defaults"]
+    defaults["properties"] = kept
+    defaults["x-hints"] = {**job["x-hints"], **defaults["x-hints"]}
+    return core
+
+
+def _own(properties: dict[str, Any], fragment: SchemaFragment) -> None:
+    if fragment.key in properties:
+        raise ValueError(f"the key '{fragment.key}' of the {fragment.site} is owned already")
+    properties[fragment.key] = copy.deepcopy(dict(fragment.schema))
+
+
+class _Resolver:
+    """Replaces every ``$ref`` by what it refers to, each target once, so that validators never look anything up."""
+
+    def __init__(self, documents: Mapping[str, Any]) -> None:
+        self._documents = documents
+        self._targets: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def __call__(self, schema: Any, document: str) -> Any:
+        if type(schema) is list:
+            return [self(item, document) for item in schema]
+        if type(schema) is not dict:
+            return schema
+        if "$ref" not in schema:
+            return {key: self(value, document) for key, value in schema.items() if key != "$defs"}
+        target = self._target(schema["$ref"], document)
+        siblings = {key: self(value, document) for key, value in schema.items() if key not in ("$ref", "$defs")}
+        return {**target, **siblings} if siblings else target
+
+    def _target(self, reference: str, document: str) -> dict[str, Any]:
+        name, _, pointer = reference.partition("#/$defs/")
+        key = (name or document, pointer)
+        if key not in self._targets:
+            target: dict[str, Any] = {}
+            self._targets[key] = target  # before it is filled, so that a schema may refer to itself
+            target.update(self(self._documents[key[0]]["$defs"][pointer], key[0]))
+        return self._targets[key]
+
+
+def _widener(schema: Any, above: tuple[int, ...] = ()) -> Widener | None:
+    """Build the widener of a schema, or None where nothing below it has a short form."""
+    if type(schema) is not dict or id(schema) in above:
+        return None
+    above = (*above, id(schema))
+    properties = {}
+    for key, value in schema.get("properties", {}).items():
+        if key not in ("pod", "container") and (plan := _widener(value, above)):
+            properties[key] = plan
+    others = _widener(schema.get("additionalProperties"), above)
+    items = _widener(schema.get("items"), above)
+    shorthand = tuple(schema.get("x-shorthand", ()))
+    if shorthand or properties or others or items:
+        return Widener(shorthand, properties, others, items)
+    return None

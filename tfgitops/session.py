@@ -1,0 +1,92 @@
+"""One call of the compiler: some paths of one root, compiled with its plugins, no object with two owners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.load import abandoned, find_environments, shown
+from tfgitops.pipeline import Compiled, compile_environment
+from tfgitops.plugins import Plugins, discover
+from tfgitops.project import Project, find_root, read_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from tfgitops.plan import Planned
+
+    Owner = tuple[Compiled, Planned]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """The environments of one call, and the folders that have lost their spec and still have manifests."""
+
+    project: Project
+    plugins: Plugins
+    folders: Sequence[Path]
+    abandoned: Sequence[Path]
+
+
+def open_session(paths: Iterable[Path], without: Iterable[str] = ()) -> Session:
+    """Find the environments that some paths stand for, their root and its plugins.
+
+    Raises:
+        CompileError: a path is not there, has no environment, or they have more than one root.
+    """
+    given = list(paths)
+    folders = sorted({folder for path in given for folder in find_environments(path)})
+    roots = {find_root(folder) for folder in folders}
+    if len(roots) > 1:
+        names = " and ".join(shown(root) for root in sorted(roots))
+        message = f"the environments have more than one root: {names}"
+        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint="one call for each")])
+    project = read_project(roots.pop())
+    lost = sorted({folder for path in given for folder in abandoned(path)} - set(folders))
+    return Session(project=project, plugins=discover(project, without), folders=folders, abandoned=lost)
+
+
+def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
+    """Compile each environment; one that is wrong does not stop the others."""
+    results = []
+    for index, folder in enumerate(session.folders):
+        progress(index, folder)
+        results.append(compile_environment(folder, session.plugins, session.project))
+    return _refuse_two_owners(results)
+
+
+def _refuse_two_owners(results: list[Compiled]) -> list[Compiled]:
+    """Let no object of one cluster be written by two environments."""
+    owners: dict[tuple[str, str, str, str], Owner] = {}
+    extra: dict[Path, list[Diagnostic]] = {}
+    for compiled in results:
+        if compiled.environment is None:
+            continue
+        for planned in compiled.objects:
+            metadata = planned.manifest["metadata"]
+            kind, namespace, name = planned.manifest["kind"], metadata.get("namespace", ""), metadata["name"]
+            first = owners.setdefault((compiled.environment.cluster, kind, namespace, name), (compiled, planned))
+            if first[0] is not compiled:
+                extra.setdefault(compiled.folder, []).append(_two_owners(first, (compiled, planned)))
+    return [
+        replace(compiled, diagnostics=(*compiled.diagnostics, *extra[compiled.folder]))
+        if compiled.folder in extra
+        else compiled
+        for compiled in results
+    ]
+
+
+def _two_owners(first: Owner, second: Owner) -> Diagnostic:
+    (one, theirs), (other, ours) = first, second
+    assert one.environment is not None
+    assert other.environment is not None
+    name = f"{ours.manifest['kind']} '{ours.manifest['metadata']['name']}'"
+    return Diagnostic(
+        code="TF404", severity="error",
+        message=f"{name} is written by {shown(one.folder)} too, for the same cluster '{other.environment.cluster}'",
+        span=other.environment.places.span(ours.because, on_key=True),
+        hint="write it in one environment; in the other declare it as existing, or set another `cluster`",
+        notes=(("the other owner", one.environment.places.span(theirs.because, on_key=True)),),
+    )  # fmt: skip

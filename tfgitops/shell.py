@@ -1,0 +1,103 @@
+"""How a command that is written as text is run: by /bin/sh, replaced by the program where it is a single one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import lru_cache
+
+SHELL = ("/bin/sh", "-c")
+
+_KUBERNETES_REFERENCE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_OPERATORS = ";<>|&()`\n"
+_REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|"})
+_NOT_A_PROGRAM = frozenset(
+    [
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "while",
+        "until",
+        "for",
+        "in",
+        "{",
+        "}",
+        "!",
+        "[[",
+        "function",
+        "select",
+        "time",
+        "break",
+        ":",
+        "continue",
+        ".",
+        "eval",
+        "exec",
+        "exit",
+        "export",
+        "readonly",
+        "return",
+        "set",
+        "shift",
+        "times",
+        "trap",
+        "unset",
+        "source",
+        "alias",
+        "bg",
+        "cd",
+        "command",
+        "fc",
+        "fg",
+        "getopts",
+        "hash",
+        "jobs",
+        "read",
+        "type",
+        "ulimit",
+        "umask",
+        "unalias",
+        "wait",
+        "local",
+        "declare",
+        "let",
+    ]
+)  # POSIX reserved words, special built-ins, and built-ins that are no program of their own
+
+
+def shell_command(text: str) -> list[str]:
+    """Return the command that runs a text.
+
+    ``exec`` is put before a single simple command, so that SIGTERM reaches the program and not a shell that waits
+    for it; all else is left as it is written.
+    """
+    body = text.rstrip("\n")
+    return [*SHELL, f"exec {body.lstrip()}" if is_simple_command(body) else body]
+
+
+@lru_cache(maxsize=1024)
+def is_simple_command(text: str) -> bool:
+    """Tell whether a shell text is one simple command of POSIX: a program, its arguments and redirections.
+
+    A doubtful text is not: then the shell stays, which is always right, if less direct.
+    """
+    text = _KUBERNETES_REFERENCE.sub("x", text).replace("\\\n", " ")
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace, lexer.commenters = " \t\r", ""
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:  # a quote that is not closed: the shell says so best
+        return False
+    if not words or words[0] in _NOT_A_PROGRAM or _ASSIGNMENT.match(words[0]):
+        return False
+    if any(word.startswith("#") for word in words) or "`" in text:
+        return False
+    return not any(set(word) <= set(_OPERATORS) and word not in _REDIRECTIONS for word in words if word)

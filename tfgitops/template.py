@@ -1,0 +1,196 @@
+"""Plan the pods of one role: core, plugins, spec and overlays, each over the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Problem
+from tfgitops.kubernetes import quantity
+from tfgitops.kubernetes.merge import merge
+from tfgitops.kubernetes.overlay import prepare
+from tfgitops.shell import shell_command
+from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfgitops.diagnostics import Route
+    from tfgitops.model import Job, Role
+
+JOB_LABEL = "tfgitops/job"
+RERUN_ANNOTATION = "tfgitops/rerun"
+PORT_NAME = "tensorflow"
+
+_MIN_MEMORY = 4 * 2**20 * quantity.NANO
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the plugins together want of one role: a partial pod template and a partial container."""
+
+    pod: Mapping[str, Any]
+    container: Mapping[str, Any]
+
+
+def plan_template(job: Job, role: Role, wanted: Wanted) -> dict[str, Any]:
+    """Return the PodTemplateSpec of a role, still without its discovery."""
+    container: dict[str, Any] = {"name": TRAINING_CONTAINER}
+    if role.in_cluster:
+        container["ports"] = [{"name": PORT_NAME, "containerPort": job.port, "protocol": "TCP"}]
+    if wanted.container:
+        container = merge(container, wanted.container, "Container")
+    container = merge(container, _container_fields(job, role), "Container")
+    template = merge(_core_pod(job), wanted.pod, "PodTemplateSpec")
+    template = merge(template, _pod_fields(job, role, template), "PodTemplateSpec")
+    for holder in (job, role):
+        if patch := overlay_of(holder, "container"):
+            container = merge(container, patch, "Container")
+    template["spec"]["containers"] = [container, *template["spec"].get("containers", ())]
+    for holder in (job, role):
+        if patch := overlay_of(holder, "pod"):
+            template = merge(template, patch, "PodTemplateSpec")
+    _write_defaults(template)
+    return template
+
+
+def overlay_of(holder: Job | Role, key: str) -> dict[str, Any]:
+    """Return the raw Kubernetes fields that a job or a role writes itself, ready to be merged."""
+    written = holder.data.get(key)
+    if not written:
+        return {}
+    prepared: dict[str, Any] = prepare(written, "PodTemplateSpec" if key == "pod" else "Container")
+    return prepared
+
+
+def _core_pod(job: Job) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"labels": {JOB_LABEL: job.name}}
+    if (rerun := job.data.get("rerun")) is not None:
+        metadata["annotations"] = {RERUN_ANNOTATION: str(rerun)}
+    return {"metadata": metadata, "spec": {"restartPolicy": "Never"}}
+
+
+def _container_fields(job: Job, role: Role) -> dict[str, Any]:
+    """Say in Kubernetes's words what the spec says of a role's container."""
+    data = role.data
+    fields: dict[str, Any] = {}
+    if "image" in data:
+        fields["image"] = data["image"]
+    command = data.get("command")
+    if command is not None:
+        fields["command"] = shell_command(command) if type(command) is str else _texts(command)
+    if "args" in data:
+        fields["args"] = _texts(data["args"])
+    if "workdir" in job.data:
+        fields["workingDir"] = job.data["workdir"]
+    if ports := data.get("ports"):
+        fields["ports"] = [
+            {"name": name, "containerPort": port["port"], "protocol": "TCP"} for name, port in sorted(ports.items())
+        ]
+    if env := data.get("env"):
+        fields["env"] = [_variable(name, value) for name, value in env.items()]
+    if resources := _resources(data):
+        fields["resources"] = resources
+    return fields
+
+
+def _variable(name: str, value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        return {"name": name, "value": str(value)}
+    if "field" in value:
+        return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": value["field"]}}}
+    kind, source = ("secretKeyRef", "secret") if "secret" in value else ("configMapKeyRef", "configMap")
+    reference = {"name": value[source], "key": value["key"]}
+    if "optional" in value:
+        reference["optional"] = value["optional"]
+    return {"name": name, "valueFrom": {kind: reference}}
+
+
+def _resources(data: Mapping[str, Any]) -> dict[str, Any]:
+    resources: dict[str, dict[str, str]] = {}
+    for name in ("cpu", "memory"):
+        for bound, value in (data.get(name) or {}).items():
+            resources.setdefault(f"{bound}s", {})[name] = quantity.canonical(value)
+    return resources
+
+
+def _pod_fields(job: Job, role: Role, below: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in Kubernetes's words what the spec says of a role's pods; tolerations join those of the plugins."""
+    data = role.data
+    spec: dict[str, Any] = {}
+    if "restartPolicy" in data:
+        spec["restartPolicy"] = data["restartPolicy"]
+    if "serviceAccount" in job.data:
+        spec["serviceAccountName"] = job.data["serviceAccount"]
+    if secrets := job.data.get("imagePullSecrets"):
+        spec["imagePullSecrets"] = [{"name": name} for name in secrets]
+    if selector := data.get("nodeSelector"):
+        spec["nodeSelector"] = {key: str(value) for key, value in selector.items()}
+    if tolerations := data.get("tolerations"):
+        already = below["spec"].get("tolerations", [])
+        spec["tolerations"] = [*already, *(item for item in tolerations if item not in already)]
+    return {"spec": spec}
+
+
+def _texts(values: list[Any]) -> list[str]:
+    return [str(value) for value in values]
+
+
+def _write_defaults(template: dict[str, Any]) -> None:
+    """Write out what Volcano's webhook and CRD would add to a pod template (volcano.md 1)."""
+    spec = template["spec"]
+    if spec.get("hostNetwork"):
+        spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+    for key in ("containers", "initContainers"):
+        if key in spec:
+            spec[key] = [_with_defaults(container) for container in spec[key]]
+
+
+def _with_defaults(container: Mapping[str, Any]) -> dict[str, Any]:
+    whole = dict(container)
+    if ports := whole.get("ports"):
+        whole["ports"] = [{"protocol": "TCP", **port} for port in ports]
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = whole.get(name)
+        if probe and probe.get("grpc"):
+            whole[name] = {**probe, "grpc": {"service": "", **probe["grpc"]}}
+    return whole
+
+
+def check_role(job: Job, role: Role) -> Iterator[Problem]:
+    """Report what is wrong with a role's own keys before anything is planned."""
+    data = role.data
+    overlays = (overlay_of(job, "container"), overlay_of(role, "container"))
+    if "image" not in data and not any(overlay.get("image") for overlay in overlays):
+        yield Problem(
+            code="TF204", message=f"the role '{role.name}' of the job '{job.name}' has no image", at=role.route,
+            on_key=True, hint="give `image` in the role, the job or `defaults`",
+        )  # fmt: skip
+    if type(data.get("command")) is str and "args" in data:
+        yield Problem(
+            code="TF304", message="`args` beside a `command` that is text would be lost", at=(*role.route, "args"),
+            hint="put them into the command, or write the command as a list", on_key=True,
+        )  # fmt: skip
+    for bound, value in (data.get("memory") or {}).items():
+        if 0 < quantity.parse(value) < _MIN_MEMORY:
+            yield _little_memory(value, (*role.route, "memory", bound))
+    yield from _check_ports(job, role)
+
+
+def _little_memory(value: Any, at: Route) -> Problem:
+    return Problem(
+        code="TF502", message=f"{value} of memory is less than a container needs to start", at=at, severity="warning",
+        found=str(value), expected="4Mi at least", hint=f"did you mean {str(value).rstrip('mkKMG')}Gi?",
+    )  # fmt: skip
+
+
+def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
+    used: dict[int, str] = {job.port: "the TensorFlow servers"} if role.in_cluster else {}
+    for name, port in sorted((role.data.get("ports") or {}).items()):
+        number = port["port"]
+        if number in used:
+            yield Problem(
+                code="TF203", message=f"port {number} is used by {used[number]} already",
+                at=(*role.route, "ports", name), found=str(number), hint="choose another number",
+            )  # fmt: skip
+        used[number] = f"'{name}'"

@@ -1,0 +1,292 @@
+"""Judge the shape of a spec by its JSON Schema, and say what is wrong in the spec's own words."""
+
+from __future__ import annotations
+
+import difflib
+import marshal
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from tfgitops.diagnostics import Problem
+from tfgitops.document import odd_characters
+from tfgitops.formats import Complaint, complain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from tfgitops.diagnostics import Route
+
+_SHOWN_AT_MOST = 60
+_TYPE_NAMES = {
+    "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
+    "number": "a number", "boolean": "true or false", "null": "nothing",
+}  # fmt: skip
+
+
+def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: bool) -> Iterator[Problem]:
+    """Yield a problem for each place where a value has not the shape that a schema gives it.
+
+    Args:
+        value: a file's value, or a merged spec.
+        schema: a schema without references, from `tfgitops.schema.join`.
+        at: the route of the value in the merged spec.
+        part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
+    """
+    validator = (_Part if part else _Whole)(schema)
+    for error in validator.iter_errors(value):
+        yield _problem(error, (*at, *error.absolute_path))
+
+
+# --- the validators ----------------------------------------------------------------------------------------------
+# jsonschema's own keywords do the judging. These few are replaced so that each unknown key gets an error of its own,
+# names are reported on the key, and a value that stands in a thousand jobs is judged once: what a schema says of a
+# value depends on nothing else.
+
+
+def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if type(instance) is dict:
+        for key, value in instance.items():
+            subschema = properties.get(key)
+            if subschema is not None:
+                yield from _judge_once(validator, value, subschema, key)
+
+
+def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if type(instance) is not dict or additional is True:
+        return
+    known = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    for key, value in instance.items():
+        if key in known or any(key.startswith(pattern.removeprefix("^")) for pattern in patterns):
+            continue
+        if additional is False:
+            yield ValidationError("unknown key", path=[key], instance=value)
+        else:
+            yield from _judge_once(validator, value, additional, key)
+
+
+def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterator[ValidationError]:
+    if value is None and validator.part:
+        return
+    seen = validator.seen
+    mark = (id(schema), marshal.dumps(value, 2))
+    if mark in seen:
+        return
+    clean = True
+    for error in validator.descend(value, schema, path=key):
+        clean = False
+        yield error
+    if clean:
+        seen[mark] = schema  # the schema is kept, so that its id stays its own
+
+
+def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if type(instance) is dict:
+        for name in instance:
+            for error in validator.descend(name, schema):
+                error.path.appendleft(name)
+                error.on_key = True
+                yield error
+
+
+def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if type(instance) in (str, int) and (complaint := complain(form, instance)):
+        error = ValidationError(complaint.message)
+        error.complaint = complaint  # type: ignore[attr-defined]
+        yield error
+
+
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
+    if "x-shorthand" in schema and type(instance) is not dict and validator.part:
+        return validator.descend(instance, schema["properties"][schema["x-shorthand"][0]])  # type: ignore[no-any-return]
+    return Draft202012Validator.VALIDATORS["type"](validator, types, instance, schema)  # type: ignore[no-any-return]
+
+
+def _nothing(*_: Any) -> None:
+    """Stands for a keyword that one file need not keep."""
+
+
+_SHARED: dict[str, Callable[..., Any]] = {
+    "additionalProperties": _additional,
+    "format": _format,
+    "properties": _properties,
+    "propertyNames": _names,
+    "type": _type,
+}
+_extend: Any = extend  # jsonschema does not type it
+_Whole = _extend(Draft202012Validator, _SHARED)
+_Whole.part, _Whole.seen = False, {}
+_Part = _extend(Draft202012Validator, {**_SHARED, "required": _nothing, "oneOf": _nothing})
+_Part.part, _Part.seen = True, {}
+
+
+# --- what the errors say -----------------------------------------------------------------------------------------
+
+
+def _problem(error: ValidationError, at: Route) -> Problem:
+    value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
+    on_key = getattr(error, "on_key", False)
+    if complaint := getattr(error, "complaint", None):
+        return _complaint(complaint, value, at, on_key=on_key)
+    say = _SAY.get(str(error.validator))
+    if say:
+        return say(error, value, schema, at)
+    return Problem(code="TF203", message=error.message, at=at, hint=schema.get("description", ""))
+
+
+def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
+    hint = complaint.hint
+    if odd := odd_characters(str(value)):
+        hint = f"it holds {' and '.join(odd)}; type it anew"
+    elif " #" in str(value) or " //" in str(value):
+        hint = "a comment starts with ' #'"
+    return Problem(
+        code=complaint.code, message=complaint.message, at=at, found=_show(value),
+        expected=complaint.expected, hint=hint, on_key=on_key,
+    )  # fmt: skip
+
+
+def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    key = str(at[-1])
+    known = list(schema.get("properties", ()))
+    hint = schema.get("x-hints", {}).get(key, "")
+    if not hint:
+        hint = did_you_mean(key, known) or _elsewhere(key, schema)
+    if odd := odd_characters(key):
+        hint = f"it holds {' and '.join(odd)}; type it anew"
+    if not hint:
+        hint = f"known here: {', '.join(sorted(known))}" if known else "no keys are known here"
+    return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)
+
+
+def _elsewhere(key: str, schema: Mapping[str, Any]) -> str:
+    if key.startswith("//"):
+        return "comments start with '#'"
+    if "chief" in schema.get("properties", {}) and "worker" in schema["properties"]:
+        return "the roles are chief, ps, worker and evaluator; any other task goes under `tasks`"
+    return ""
+
+
+def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    wanted: Any = error.validator_value
+    kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind != "null"]
+    expected = " or ".join(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
+    hint = schema.get("description", "")
+    if value is True or value is False:
+        if "string" in kinds:
+            hint = f'quote it, if the text is meant: "{_show(value)}"'
+    elif "boolean" in kinds and str(value).lower() in ("yes", "no", "on", "off", "y", "n", "true", "false"):
+        hint = f"write {'true' if str(value).lower() in ('yes', 'on', 'y', 'true') else 'false'}"
+    elif "string" in kinds and type(value) is int:
+        hint = f'quote it: "{value}"'
+    elif "integer" in kinds and type(value) is str:
+        hint = f"{hint}; an integer, unquoted" if hint else "write an integer, unquoted"
+    if (odd := odd_characters(value)) if type(value) is str else None:
+        hint = f"it holds {' and '.join(odd or ())}; type it anew"
+    message = f"{_name(at)} must be {expected}"
+    return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
+
+
+def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    listed: Any = error.validator_value
+    allowed = [str(item) for item in listed if item is not None]
+    hint = did_you_mean(str(value), allowed) or schema.get("description", "")
+    message = f"{_show(value)} is not allowed for {_name(at)}"
+    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=", ".join(allowed), hint=hint)
+
+
+def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    wanted = str(error.validator_value)
+    message = f"{_name(at)} must be {wanted}"
+    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=wanted)
+
+
+def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    bound = error.validator_value
+    word = "less than the minimum of" if "inimum" in str(error.validator) else "more than the maximum of"
+    hint = schema.get("description", "")
+    return Problem(code="TF203", message=f"{value} is {word} {bound}", at=at, found=_show(value), hint=hint)
+
+
+def _empty(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    hint = schema.get("description", "")
+    return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=_show(value), hint=hint)
+
+
+def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    required: Any = error.validator_value
+    key = next(key for key in required if key not in value)
+    inner = schema.get("properties", {}).get(key, {})
+    hint = inner.get("description", "") if isinstance(inner, dict) else ""
+    if "const" in inner:
+        hint = f"add `{key}: {inner['const']}`"
+    where = _name(at) if at else "the environment"
+    return Problem(code="TF204", message=f"{where} has no '{key}'", at=at, hint=hint)
+
+
+def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    choices: Any = error.validator_value
+    ways = [" and ".join(way.get("required", ())) for way in choices]
+    expected = "; or ".join(ways)
+    message = f"{_name(at)} must say one thing"
+    return Problem(
+        code="TF204", message=message, at=at, found=_show(value), expected=f"exactly one of: {expected}",
+        hint=schema.get("description", ""),
+    )  # fmt: skip
+
+
+def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    twice = next(item for index, item in enumerate(value) if item in value[:index])
+    return Problem(code="TF203", message=f"{_name(at)} holds {_show(twice)} twice", at=at, hint="name it once")
+
+
+def _pattern(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    return _complaint(
+        Complaint(f"{_show(value)} is not allowed for {_name(at)}", schema.get("description", "")),
+        value, at, on_key=getattr(error, "on_key", False),
+    )  # fmt: skip
+
+
+_SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Problem]] = {
+    "additionalProperties": _unknown_key,
+    "const": _not_constant,
+    "enum": _not_listed,
+    "exclusiveMinimum": _range,
+    "maximum": _range,
+    "minItems": _empty,
+    "minLength": _empty,
+    "minimum": _range,
+    "oneOf": _alternatives,
+    "pattern": _pattern,
+    "required": _missing,
+    "type": _wrong_type,
+    "uniqueItems": _repeated,
+}
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """Return a hint that names the nearest known word, or nothing."""
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) or [
+        name for name in known if name.lower() == word.lower()
+    ]
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def _name(at: Route) -> str:
+    """Name a place by its last keys: `worker.gpu`, or the index of a list behind its key."""
+    parts = [str(key) if type(key) is str else f"[{key}]" for key in at[-2:]]
+    return "'" + ".".join(parts).replace(".[", "[") + "'" if parts else "the file"
+
+
+def _show(value: Any) -> str:
+    if value is None or type(value) is bool:
+        return {None: "null", True: "true", False: "false"}[value]
+    if type(value) is dict:
+        return "a map"
+    if type(value) is list:
+        return "a list"
+    text = str(value)
+    short = text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}…"
+    return f"'{short}'" if type(value) is str else short

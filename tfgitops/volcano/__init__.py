@@ -1,0 +1,1 @@
+"""What Volcano writes, wants and refuses: the one place that knows its fields and rules."""

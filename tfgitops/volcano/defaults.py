@@ -1,0 +1,148 @@
+"""What the server makes of a Job or a Queue before it stores it: pruned, defaulted, and rewritten by the webhook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes.catalog import shape_of
+from tfgitops.kubernetes.shape import Notes, settle
+from tfgitops.volcano.apply import difference, three_way
+from tfgitops.volcano.hierarchy import rooted
+from tfgitops.volcano.rewrite import rewritten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfgitops.volcano.fault import Fault, Route
+
+    Json = dict[str, Any]
+
+SCHEDULER = "volcano"
+MAX_RETRY = 3
+ROOT_QUEUE = "root"
+# Plugins that need others, which the webhook then adds.
+_NEEDS = {"tensorflow": ("svc",), "pytorch": ("svc",), "mpi": ("ssh", "svc"), "ray": ("svc",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """An object as the server would store it, and what was noted on the way; empty where its shape is wrong."""
+
+    manifest: Json
+    notes: Notes
+
+
+def stored(manifest: object) -> Stored:
+    """Give what the server would make of a manifest that it creates."""
+    settled = _settled(manifest)
+    if settled.notes.faults:
+        return settled
+    mutate = _mutate_queue if settled.manifest.get("kind") == "Queue" else _mutate_job
+    return Stored(manifest=mutate(settled.manifest), notes=settled.notes)
+
+
+def applied(old: Json, new: Json) -> tuple[Json, Stored]:
+    """Give the stored object before and after `kubectl apply` of `new` over the applied manifest `old`.
+
+    The webhook adds its defaults only on CREATE; the schema's own come back in each update.
+    """
+    live = stored(old).manifest
+    return live, _settled(three_way(live, old, new))
+
+
+def drift(manifest: Json) -> list[Route]:
+    """List where the stored object would differ from the manifest: defaults, rewriting, pruning."""
+    return difference(manifest, stored(manifest).manifest)
+
+
+def noop(old: Json, new: Json) -> bool:
+    """Tell whether applying `new` over `old` writes nothing at all."""
+    live, after = applied(old, new)
+    return live == after.manifest and not difference(live, after.manifest)
+
+
+def _settled(manifest: object) -> Stored:
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    notes = Notes()
+    shape = shape_of("volcano.schema.json", "Queue" if kind == "Queue" else "Job")
+    if isinstance(manifest, dict):
+        manifest = {key: value for key, value in manifest.items() if key != "status"}
+    result = settle(shape, manifest, (), notes)
+    if notes.faults:
+        return Stored(manifest={}, notes=notes)
+    if "metadata" in result:
+        result["metadata"] = _metadata(result["metadata"], namespaced=kind != "Queue")
+    return Stored(manifest=result, notes=notes)
+
+
+def _metadata(given: Json, *, namespaced: bool) -> Json:
+    """Write metadata as the server does, which leaves out what is empty, and the namespace of what has none."""
+    return {key: value for key, value in given.items() if value and (namespaced or key != "namespace")}
+
+
+def _mutate_queue(queue: Json) -> Json:
+    metadata, spec = queue.get("metadata", {}), queue.get("spec")
+    annotations = metadata.get("annotations", {})
+    if annotations:
+        queue = {**queue, "metadata": {**metadata, "annotations": rooted(annotations)}}
+    if spec is None:
+        return queue
+    defaults: Json = {"reclaimable": True}
+    if metadata.get("name") != ROOT_QUEUE:
+        defaults["parent"] = ROOT_QUEUE
+    return {**queue, "spec": {**spec, **{key: value for key, value in defaults.items() if key not in spec}}}
+
+
+def _mutate_job(job: Json) -> Json:
+    spec = job.get("spec")
+    if spec is None:
+        return job
+    tasks = spec.get("tasks", [])
+    full = [_with_defaults(task, i) for i, task in enumerate(tasks)]
+    if any(task is not old for task, old in zip(full, tasks, strict=True)):
+        shape = shape_of("volcano.schema.json", "TaskSpec")
+        full = [settle(shape, rewritten(shape, task), (), Notes()) for task in full]
+    changes: Json = {"tasks": full} if "tasks" in spec else {}
+    for key, default in _JOB_DEFAULTS.items():
+        if not spec.get(key):
+            changes[key] = default(full)
+    plugins = spec.get("plugins", {})
+    missing = [need for plugin in plugins for need in _NEEDS.get(plugin, ()) if need not in plugins]
+    if missing:
+        changes["plugins"] = {**plugins, **{need: [] for need in missing}}
+    return {**job, "spec": {**spec, **changes}}
+
+
+def _constant(value: object, _tasks: list[Json]) -> object:
+    return value
+
+
+def _gang(tasks: list[Json]) -> int:
+    """Add up what the tasks ask for, each by default all of its replicas."""
+    return sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
+
+
+_JOB_DEFAULTS: dict[str, Callable[[list[Json]], object]] = {
+    "schedulerName": partial(_constant, SCHEDULER),
+    "queue": partial(_constant, "default"),
+    "maxRetry": partial(_constant, MAX_RETRY),
+    "minAvailable": _gang,
+}
+
+
+def _with_defaults(task: Json, position: int) -> Json:
+    """Give a task with the webhook's defaults; the same object where it has them all."""
+    changes: Json = {}
+    if not task.get("name"):
+        changes["name"] = f"default{position}"
+    if "minAvailable" not in task:
+        changes["minAvailable"] = task.get("replicas", 0)
+    if not task.get("maxRetry"):
+        changes["maxRetry"] = MAX_RETRY
+    pod = task.get("template", {}).get("spec", {})
+    if pod.get("hostNetwork") and not pod.get("dnsPolicy"):
+        template = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
+        changes["template"] = template
+    return {**task, **changes} if changes else task

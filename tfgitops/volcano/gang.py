@@ -1,0 +1,119 @@
+"""Whether a gang can ever start: its numbers, its dependencies and the length of its names."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import Note, Problem
+from tfgitops.validate import did_you_mean
+from tfgitops.volcano.identity import DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.model import Job, Role
+
+POD_NAME_MAX = 63
+JOB_NAME_MAX = 59
+"""With ``-svc`` behind it, the name of the ConfigMap that the svc plugin mounts must fit 63 (volcano.md 3)."""
+
+
+def check_gang(job: Job) -> Iterator[Problem]:
+    """Report what makes a gang wait for ever, or start with less than it needs."""
+    for role in job.roles:
+        yield from _check_role(job, role)
+    yield from _check_dependencies(job)
+    yield from _check_total(job)
+    yield from _check_names(job)
+
+
+def _check_role(job: Job, role: Role) -> Iterator[Problem]:
+    at = (*role.route, "minAvailable")
+    if role.min_available > role.replicas:
+        yield Problem(
+            code="TF303", message=f"minAvailable {role.min_available} of '{role.name}' is more than its replicas",
+            at=at, found=str(role.min_available), expected=f"at most {role.replicas}", hint="Volcano refuses it",
+        )  # fmt: skip
+    elif role.in_cluster and role.min_available < role.replicas and job.strategy != "none":
+        yield Problem(
+            code="TF303", at=at, found=str(role.min_available), expected=str(role.replicas),
+            message=f"minAvailable {role.min_available} of '{role.name}' lets the gang start without "
+            f"{role.replicas - role.min_available} of the {role.replicas} hosts in TF_CONFIG",
+            hint="leave minAvailable out: the others would wait for the missing for ever",
+        )  # fmt: skip
+
+
+def _check_dependencies(job: Job) -> Iterator[Problem]:
+    names = [role.name for role in job.roles]
+    graph: dict[str, list[str]] = {}
+    for role in job.roles:
+        for index, target in enumerate(role.data.get("dependsOn") or ()):
+            at = (*role.route, "dependsOn", index)
+            if target not in names:
+                hint = did_you_mean(target, names) or f"the roles are {', '.join(names)}"
+                message = f"'{role.name}' depends on '{target}', which the job has not"
+                yield Problem(code="TF303", message=message, at=at, found=target, hint=hint)
+            else:
+                graph.setdefault(role.name, []).append(target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " → ".join(error.args[1])
+        role = next(role for role in job.roles if role.name in error.args[1])
+        yield Problem(
+            code="TF303", message=f"dependsOn leads round in a circle: {circle}", at=(*role.route, "dependsOn"),
+            hint="none of them would ever be created",
+        )  # fmt: skip
+
+
+def _check_total(job: Job) -> Iterator[Problem]:
+    at = (*job.route, "minAvailable")
+    wanted = job.min_available
+    total = sum(role.replicas for role in job.roles)
+    needed = sum(role.min_available for role in job.roles)
+    independent = sum(role.min_available for role in job.roles if not role.data.get("dependsOn"))
+    dependent = next((role for role in job.roles if role.data.get("dependsOn")), None)
+    if wanted > total:
+        yield Problem(
+            code="TF303", message=f"minAvailable {wanted} is more than the {total} pods of the job", at=at,
+            found=str(wanted), expected=f"at most {total}", hint="leave it out: it is then the sum over the roles",
+        )  # fmt: skip
+    elif dependent and wanted > independent:
+        yield Problem(
+            code="TF303", at=at, found=str(wanted), expected=f"at most {independent}",
+            message=f"minAvailable {wanted} can never be reached: only {independent} pods do not wait by dependsOn",
+            hint="leave minAvailable out, or the dependsOn",
+            notes=(Note(message=f"'{dependent.name}' waits here", at=(*dependent.route, "dependsOn")),),
+        )  # fmt: skip
+    elif not dependent and wanted < needed:
+        why = (
+            "TensorFlow's cluster needs all of them"
+            if any(role.in_cluster for role in job.roles)
+            else "Volcano then checks no role at all"
+        )
+        message = f"minAvailable {wanted} is less than the {needed} that the roles need together"
+        hint = f"leave it out, or give it per role: {why}"
+        yield Problem(code="TF303", message=message, at=at, found=str(wanted), expected=str(needed), hint=hint)
+    elif not independent:
+        yield Problem(code="TF303", message="every role depends on another: none would start", at=job.route)
+
+
+def _check_names(job: Job) -> Iterator[Problem]:
+    length = len(job.name) + 1 + DIGITS
+    if length > JOB_NAME_MAX:
+        yield Problem(
+            code="TF503", at=job.route, on_key=True, found=f"{length} characters",
+            message=f"the object's name '{job.name}-{'x' * DIGITS}' has {length} characters, with -svc more than 63",
+            expected=f"at most {JOB_NAME_MAX}", hint=f"shorten the job's name by {length - JOB_NAME_MAX}",
+        )  # fmt: skip
+        return
+    for role in job.roles:
+        pod = length + 1 + len(role.name) + 1 + len(str(role.replicas - 1))
+        if pod > POD_NAME_MAX:
+            name = f"{job.name}-{'x' * DIGITS}-{role.name}-{role.replicas - 1}"
+            yield Problem(
+                code="TF503", message=f"the pod name '{name}' has {pod} characters, 63 at most are allowed",
+                at=role.route if role.kind == "task" else job.route, on_key=True, found=f"{pod} characters",
+                expected=f"at most {POD_NAME_MAX}", hint=f"shorten the name by {pod - POD_NAME_MAX}",
+            )  # fmt: skip

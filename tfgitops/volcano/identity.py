@@ -1,0 +1,47 @@
+"""What makes a Volcano Job the same object: its name by digest of all that cannot change in place."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLACEHOLDER = "\ufdd0"
+"""Stands for a Job's own name until it is known: a noncharacter of Unicode, which no spec may hold."""
+
+DIGITS = 8
+"""Hexadecimal digits of a digest in a name."""
+
+_MUTABLE_JOB = ("minAvailable", "priorityClassName")
+_MUTABLE_TASK = ("minAvailable", "replicas")
+
+
+def named(job: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a planned Job its name, ``<job>-<digest>``, wherever the placeholder stands."""
+    name = f"{job}-{digest(manifest['spec'])}"
+    final: dict[str, Any] = json.loads(json.dumps(manifest, ensure_ascii=False).replace(PLACEHOLDER, name))
+    return final
+
+
+def digest(spec: Mapping[str, Any]) -> str:
+    """Return the digest of a planned Job's spec: all of it except what Volcano lets change in place.
+
+    The canonical form is JSON with sorted keys and no blanks, in UTF-8. Mutable are ``minAvailable`` and
+    ``priorityClassName`` of the Job, ``minAvailable`` and ``replicas`` of a task (volcano.md 2); a replica of a
+    TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
+    """
+    frozen = {key: value for key, value in spec.items() if key not in _MUTABLE_JOB}
+    frozen["tasks"] = [
+        {key: value for key, value in task.items() if key not in _MUTABLE_TASK} for task in spec["tasks"]
+    ]
+    text = json.dumps(frozen, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def digest_of(manifest: Mapping[str, Any]) -> str:
+    """Return the digest of a written Job, in which its own name stands where the placeholder stood."""
+    text = json.dumps(manifest["spec"], ensure_ascii=False)
+    return digest(json.loads(text.replace(manifest["metadata"]["name"], PLACEHOLDER)))

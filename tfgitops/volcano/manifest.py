@@ -1,0 +1,118 @@
+"""Write a Volcano Job with every default that the server would add, and nothing that it would take away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.volcano.identity import PLACEHOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfgitops.model import Job, Role
+
+API_VERSION = "batch.volcano.sh/v1alpha1"
+QUEUE_API_VERSION = "scheduling.volcano.sh/v1beta1"
+SVC_ARGUMENTS = ("--publish-not-ready-addresses=true",)
+"""Peers wait for each other before they are ready, so their names must resolve before (volcano.md 5)."""
+
+_MAX_RETRY = 3
+_RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")
+"""Strategies in which one lost peer hangs the rest."""
+
+
+def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Job of some pod templates, one for each role, under a placeholder for its name.
+
+    ``wanted`` is what plugins want of the Job: a partial Job, weaker than the spec.
+    """
+    data = job.data
+    asked = wanted.get("metadata", {})
+    labels = {**asked.get("labels", {}), **_texts(data.get("labels")), "tfgitops/job": job.name}
+    annotations = {**asked.get("annotations", {}), **_texts(data.get("annotations"))}
+    metadata: dict[str, Any] = {"name": PLACEHOLDER, "namespace": job.environment.namespace, "labels": labels}
+    if annotations:
+        metadata["annotations"] = annotations
+    spec: dict[str, Any] = {
+        "schedulerName": "volcano",
+        "queue": "default",
+        "maxRetry": _MAX_RETRY,
+        **wanted.get("spec", {}),
+        "minAvailable": job.min_available,
+        "plugins": _plugins(data.get("plugins", {}), wanted.get("spec", {}).get("plugins", {})),
+    }
+    for key in ("maxRetry", "priorityClassName"):
+        if key in data:
+            spec[key] = data[key]
+    if policies := job_policies(job):
+        spec["policies"] = policies
+    spec["tasks"] = [_task(job, role, template) for role, template in zip(job.roles, templates, strict=True)]
+    return {"apiVersion": API_VERSION, "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+def _task(job: Job, role: Role, template: Mapping[str, Any]) -> dict[str, Any]:
+    task: dict[str, Any] = {
+        "name": role.name,
+        "replicas": role.replicas,
+        "minAvailable": role.min_available,
+        "maxRetry": role.data.get("maxRetry", _MAX_RETRY),
+        "template": template,
+    }
+    if depends := role.data.get("dependsOn"):
+        task["dependsOn"] = {"name": list(depends)}
+    if policies := role_policies(job, role):
+        task["policies"] = policies
+    return task
+
+
+def _plugins(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Join the arguments of Volcano's job plugins: a flag that the spec gives wins over ours and the plugins'."""
+    joined: dict[str, list[str]] = {}
+    for name in sorted({"svc", *own, *asked}):
+        weaker = [*(SVC_ARGUMENTS if name == "svc" else ()), *asked.get(name, ())]
+        given = {argument.split("=", 1)[0]: argument for argument in weaker}
+        given.update((argument.split("=", 1)[0], argument) for argument in own.get(name, ()))
+        joined[name] = sorted(given.values())
+    return joined
+
+
+def job_policies(job: Job) -> list[dict[str, Any]]:
+    """Return the policies of a job: its own, then the defaults for events that it does not speak of."""
+    defaults = [{"event": "PodEvicted", "action": "RestartJob"}]
+    if job.strategy in _RESTARTED_WHOLE:
+        defaults.append({"event": "PodFailed", "action": "RestartJob"})
+    return _policies(job.data.get("policies"), defaults)
+
+
+def role_policies(job: Job, role: Role) -> list[dict[str, Any]]:
+    """Return the policies of a role: its own, then the defaults for events that it does not speak of."""
+    defaults = []
+    if job.strategy == "parameter-server" and role.kind == "worker":
+        defaults.append({"event": "PodFailed", "action": "RestartPod"})
+    if role.name == deciding_role(job):
+        defaults.append({"event": "TaskCompleted", "action": "CompleteJob"})
+    return _policies(role.data.get("policies"), defaults)
+
+
+def deciding_role(job: Job) -> str:
+    """Name the role whose end is the job's: chief, else worker, else the only task; else none."""
+    names = [role.name for role in job.roles if role.kind != "task"]
+    for name in ("chief", "worker"):
+        if name in names:
+            return name
+    return job.roles[0].name if len(job.roles) == 1 else ""
+
+
+def _policies(written: list[dict[str, Any]] | None, defaults: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if written is None:
+        return defaults
+    if not written:
+        return []
+    spoken_of = {event for policy in written for event in (policy.get("event"), *policy.get("events", ()))}
+    if "*" in spoken_of:
+        return written
+    return [*written, *(policy for policy in defaults if policy["event"] not in spoken_of)]
+
+
+def _texts(values: Mapping[str, Any] | None) -> dict[str, str]:
+    return {key: str(value) for key, value in (values or {}).items()}

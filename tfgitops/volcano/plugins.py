@@ -1,0 +1,48 @@
+"""What Volcano's webhook asks of the plugins of a Job and of their arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.volcano.fault import Fault, Route, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+KNOWN = ("env", "svc", "ssh", "tensorflow", "pytorch", "mpi", "ray", "hcclrank")
+_MPI_FLAGS = ("master", "worker", "port")
+_FLAG = re.compile(r"--?(?P<name>[^-=][^=]*)(?:=(?P<value>.*))?", re.DOTALL).fullmatch
+_WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)").fullmatch
+
+
+def judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:
+    """Judge the plugins' names, and the task that the mpi plugin starts from."""
+    for name in plugins:
+        if name not in KNOWN:
+            message = f"Volcano has no plugin {show(name)}"
+            known = ", ".join(KNOWN)
+            yield Fault(rule="plugin-unknown", at=(*at, name), message=message, hint=f"use one of {known}", found=name)
+    if "mpi" in plugins:
+        master = _mpi_master(plugins["mpi"])
+        names = [task.get("name", "") for task in tasks]
+        if master not in names:
+            message = f"the mpi plugin starts from the task {show(master)}, and the job has no such task"
+            hint = f"name one of {', '.join(names)} by --master"
+            yield Fault(rule="plugin-mpi-no-master", at=(*at, "mpi"), message=message, hint=hint, found=master)
+
+
+def _mpi_master(arguments: Sequence[str]) -> str:
+    """Read the mpi plugin's flag --master as Go's flag package does: it stops at the first word that it cannot read."""
+    master = "master"
+    words = iter(arguments)
+    for word in words:
+        match = _FLAG(word)
+        if not match or match["name"] not in _MPI_FLAGS:
+            break
+        value = match["value"] if match["value"] is not None else next(words, None)
+        if value is None or (match["name"] == "port" and not _WHOLE(value)):
+            break
+        if match["name"] == "master":
+            master = value
+    return master

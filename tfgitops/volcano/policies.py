@@ -1,0 +1,106 @@
+"""What Volcano's webhook asks of the policies of a Job or of one of its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.volcano.fault import Fault, Route, Rules, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Policy = Mapping[str, Any]
+
+ANY = "*"
+ACTIONS = (
+    "AbortJob",
+    "RestartJob",
+    "RestartTask",
+    "RestartPod",
+    "RestartPartition",
+    "TerminateJob",
+    "CompleteJob",
+    "ResumeJob",
+)
+INTERNAL_EVENTS = frozenset({"PodRunning", "OutOfSync", "CommandIssued"})
+_ONE_OF_ACTIONS = f"use one of {', '.join(ACTIONS)}"
+RULES = Rules(
+    {
+        "policy-no-trigger": ("this policy reacts to nothing", "give an event, events or an exitCode"),
+        "policy-event-and-exit-code": (
+            "a policy reacts to events or to an exit code, not to both",
+            "write two policies",
+        ),
+        "policy-exit-code-zero": (
+            "a policy cannot react to exit code 0, which is success",
+            "use the event TaskCompleted",
+        ),
+        "policy-event-internal": (
+            "{found} is an event of Volcano's own, which no policy may react to",
+            "react to PodFailed, PodEvicted, PodPending, Unknown, TaskCompleted, TaskFailed or *",
+        ),
+        "policy-action": ("this policy has no action that Volcano knows: {found}", _ONE_OF_ACTIONS),
+        "policy-event-duplicate": (
+            "an earlier policy of this list reacts to {found} already",
+            "keep one of the two",
+        ),
+        "policy-exit-code-duplicate": (
+            "an earlier policy of this list reacts to exit code {found} already",
+            "keep one of the two",
+        ),
+        "policy-any-with-others": (
+            "* stands for any event, so no other event can stand beside it",
+            "drop *, or the others",
+        ),
+    }
+)
+
+
+def judge_policies(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
+    """Judge one list of policies: each by itself, then all against each other."""
+    for i, policy in enumerate(policies):
+        yield from _judge_trigger(policy, (*at, i))
+        if policy.get("action") not in ACTIONS:
+            found = show(policy.get("action", ""))
+            yield RULES.fault("policy-action", (*at, i, "action"), found=found, expected=_ONE_OF_ACTIONS)
+    yield from _judge_repeats(policies, at)
+
+
+def events_of(policy: Policy) -> list[str]:
+    """Give the events that a policy reacts to, wherever it names them, each once."""
+    named = [*policy.get("events", ()), *([policy["event"]] if policy.get("event") else ())]
+    return list(dict.fromkeys(named))
+
+
+def _judge_trigger(policy: Policy, at: Route) -> Iterator[Fault]:
+    events, code = events_of(policy), policy.get("exitCode")
+    if events and code is not None:
+        yield RULES.fault("policy-event-and-exit-code", at)
+    if not events and code is None:
+        yield RULES.fault("policy-no-trigger", at)
+    if code == 0:
+        yield RULES.fault("policy-exit-code-zero", (*at, "exitCode"), found=code)
+    for event in INTERNAL_EVENTS.intersection(events):
+        yield RULES.fault("policy-event-internal", _place(policy, event, at), found=event)
+
+
+def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
+    events: set[str] = set()
+    codes: set[int] = set()
+    for i, policy in enumerate(policies):
+        for event in events_of(policy):
+            if event in events:
+                yield RULES.fault("policy-event-duplicate", _place(policy, event, (*at, i)), found=event)
+            events.add(event)
+        code = policy.get("exitCode")
+        if code in codes:
+            yield RULES.fault("policy-exit-code-duplicate", (*at, i, "exitCode"), found=code)
+        if code is not None:
+            codes.add(code)
+    if ANY in events and len(events) > 1:
+        yield RULES.fault("policy-any-with-others", at)
+
+
+def _place(policy: Policy, event: str, at: Route) -> Route:
+    """Give the field of a policy that names an event."""
+    return (*at, "event" if policy.get("event") == event else "events")

@@ -1,0 +1,35 @@
+"""Where we refuse what the cluster would take, and why: the whole list, by rule.
+
+A reason is that the object drifts (the stored one would differ from the manifest), that it fails or does nothing
+later, or that no training job needs it and checking it would not pay.
+"""
+
+STRICTER: dict[str, str] = {
+    # It drifts.
+    "status-given": "drifts: the server drops status",
+    "namespace-missing": "drifts: the client fills in the namespace that it points at",
+    "null-in-list": "drifts: the webhook turns an empty argument of a plugin into an empty text",
+    "crd-required": "drifts: admitted only where the webhook rewrites all tasks, and so fills it in",
+    "crd-queue-required": "drifts: the webhook fills in the queue default",
+    "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only where the webhook rewrites all tasks",
+    "crd-q-weight-min": "drifts: the webhook turns a weight of 0 into 1",
+    # It fails, or does nothing, later.
+    "pod-name-of-last-replica": "hangs: the webhook asks about the task's position, and the last pod cannot be made",
+    "job-name-dots": "hangs: the Service of the svc plugin cannot be made",
+    "job-name-digit": "hangs before Kubernetes 1.36: the Service of the svc plugin cannot be made",
+    "policy-action": "does nothing: beside an exit code the webhook takes any action",
+    "partition-replicas": "fails later: the webhook multiplies in 32 bits, and admits what overflows to fit",
+    "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
+    "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",
+    "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
+    "k8s-volumes-projected-path-conflict": "fails later: one of the two files hides the other",
+    "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
+    # Not for a manifest in Git.
+    "meta-owner-references": "fails later: an owner's uid is the cluster's to make, so the object is collected as garbage",
+    "queue-root-protected": "the root queue is Volcano's own, and an update of its amounts is refused",
+    # No training job needs it.
+    "k8s-os-enum": "no training job needs Windows",
+    "pod-annotation-retired": "no training job needs it: securityContext and tolerations took its place",
+    "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
+    "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
+}

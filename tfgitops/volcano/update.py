@@ -1,0 +1,103 @@
+"""What may change in place in a Job, and what a cluster with Volcano refuses of a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.kubernetes.catalog import shape_of
+from tfgitops.kubernetes.quantity import parse
+from tfgitops.volcano.defaults import applied, stored
+from tfgitops.volcano.fault import Fault, Route
+from tfgitops.volcano.apply import difference
+from tfgitops.volcano.metadata import judge_metadata
+from tfgitops.volcano.rewrite import rewritten
+from tfgitops.volcano.tasks import judge_partitions, judge_topologies, replicas_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Json = dict[str, Any]
+
+# What Volcano lets change in a Job that exists; "*" stands for any key or index.
+MUTABLE: tuple[Route, ...] = (
+    ("metadata", "labels"),
+    ("metadata", "annotations"),
+    ("metadata", "finalizers"),
+    ("metadata", "ownerReferences"),
+    ("spec", "minAvailable"),
+    ("spec", "priorityClassName"),
+    ("spec", "tasks", "*", "replicas"),
+    ("spec", "tasks", "*", "minAvailable"),
+)
+
+
+def judge_update(old: object, new: object, queues: Sequence[Mapping[str, Any]] = ()) -> list[Fault]:
+    """List what the cluster would refuse of a change from one applied manifest to the next.
+
+    :param old: the manifest as it was applied last; it must have been admitted.
+    :param new: the manifest to be applied, any JSON value.
+    :param queues: the Queues that exist, which an update of a Job does not ask about.
+    """
+    del queues
+    if faults := stored(new).notes.faults:
+        return faults
+    assert isinstance(old, dict)
+    assert isinstance(new, dict)
+    live, after = applied(old, new)
+    return [*after.notes.faults, *after.notes.limits, *_judge(live, after.manifest)]
+
+
+def in_place(old: Json, new: Json) -> bool:
+    """Tell whether the cluster would take `new` under the name of `old`; both are Jobs or Queues."""
+    return not immutable_changes(old, new)
+
+
+def immutable_changes(old: Json, new: Json) -> list[Route]:
+    """List the fields that differ between two manifests and cannot change in place."""
+    live, after = applied(old, new)
+    return _immutable(live, after.manifest)
+
+
+def _judge(live: Json, after: Json) -> Iterator[Fault]:
+    yield from judge_metadata(after.get("metadata", {}), namespaced=True)
+    before, tasks = live.get("spec", {}).get("tasks", []), after.get("spec", {}).get("tasks", [])
+    yield from _judge_sizes(after.get("spec", {}), tasks)
+    yield from judge_partitions(tasks, ("spec", "tasks"))
+    yield from judge_topologies(after.get("spec", {}))
+    if len(before) != len(tasks):
+        message = f"the job has {len(before)} tasks, and would have {len(tasks)}"
+        hint = "tasks are added or removed only under a new name"
+        yield Fault(rule="update-task-count", at=("spec", "tasks"), message=message, hint=hint)
+        return
+    for route in _immutable(live, after):
+        message = f"{route[-1]} cannot change in a job that exists"
+        yield Fault(rule="update-immutable", at=route, message=message, hint="give the job a new name")
+
+
+def _judge_sizes(spec: Json, tasks: Sequence[Json]) -> Iterator[Fault]:
+    for i, task in enumerate(tasks):
+        least, replicas = task.get("minAvailable", 0), replicas_of(task)
+        if least > replicas:
+            message = f"minAvailable is {least}, but this task has {replicas} replicas"
+            at = ("spec", "tasks", i, "minAvailable")
+            hint = f"ask for at most {replicas}"
+            yield Fault(rule="update-task-min-over-replicas", at=at, message=message, hint=hint)
+    total, least = sum(map(replicas_of, tasks)), spec.get("minAvailable", 0)
+    if least > total:
+        message = f"minAvailable is {least}, but all tasks together have {total} replicas"
+        hint = f"ask for at most {total}"
+        yield Fault(rule="update-min-over-total", at=("spec", "minAvailable"), message=message, hint=hint)
+
+
+def _immutable(live: Json, after: Json) -> list[Route]:
+    """List what differs beyond the table, as Go sees it: an empty field is the same as none."""
+    if live.get("kind") == "Queue":  # all of it may change
+        return []
+    shape = shape_of("volcano.schema.json", "Job")
+    routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
+    return [route for route in routes if not any(_matches(route, mutable) for mutable in MUTABLE)]
+
+
+def _matches(route: Route, pattern: Route) -> bool:
+    """Tell whether a route leads to, or into, what a pattern names."""
+    return len(route) >= len(pattern) and all(p in {"*", r} for r, p in zip(route, pattern, strict=False))

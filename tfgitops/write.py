@@ -1,0 +1,184 @@
+"""Bring a folder of manifests to what was compiled: the only stage that writes, and only there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.headers import read_header
+from tfgitops.load import shown
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: there, two builds at once are the user's to avoid
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tfgitops.pipeline import File
+
+MANIFESTS = "manifests"
+_READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
+_TEMPORARY = ".tfgitops-"
+_MODE = 0o644
+
+State = Literal["missing", "stale", "edited", "orphan", "foreign"]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Difference:
+    """One file that is not as it was compiled: its path relative to ``manifests/``, and in which way."""
+
+    path: str
+    state: State
+
+
+def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
+    """Compare an environment's manifests with what was compiled; reads, and writes nothing.
+
+    Raises:
+        CompileError: a file of others, or a link, is where one of ours must go.
+    """
+    wanted = {file.path: file.text for file in files}
+    top = folder / MANIFESTS
+    problems = [] if not top.is_symlink() else [_in_the_way(top, "is a link, and nothing is written through links")]
+    found = dict(_existing(top)) if not problems else {}
+    differences = []
+    for path, text in found.items():
+        expected = wanted.get(path)
+        state = _state(text, expected)
+        if state == "foreign" and expected is not None:
+            problems.append(_in_the_way(top / path, "was not generated, and a manifest must go there"))
+        elif state:
+            differences.append(Difference(path=path, state=state))
+    for path in wanted.keys() - found.keys():
+        if (top / path).is_symlink() or (top / path).exists():
+            problems.append(_in_the_way(top / path, "is not a file, and a manifest must go there"))
+        differences.append(Difference(path=path, state="missing"))
+    problems += _links_above(top, wanted)
+    if problems:
+        raise CompileError(problems)
+    return sorted(differences)
+
+
+def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
+    """Yield each file that a controller would apply, with its text; None for what is no text, or a link."""
+    for current, folders, names in os.walk(top):
+        folders.sort()
+        for name in names:
+            if not name.endswith(_READ_BY_CONTROLLERS) or name.startswith(_TEMPORARY):
+                continue
+            path = Path(current, name)
+            yield path.relative_to(top).as_posix(), _text(path)
+
+
+def _text(path: Path) -> str | None:
+    if path.is_symlink():
+        return None
+    try:
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _state(text: str | None, expected: str | None) -> State | None:
+    """Tell in which way a file differs from what is expected of it, if it does."""
+    if text is not None and text == expected:
+        return None
+    header = read_header(text) if text is not None else None
+    if header is None:
+        return "foreign"
+    if not header.intact:
+        return "edited"
+    return "stale" if expected is not None else "orphan"
+
+
+def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]) -> None:
+    """Write what is missing, stale or edited, and remove what is ours and no longer produced.
+
+    Each file is replaced as a whole: after a fault it is the old one or the new one. Foreign files are not touched.
+
+    Raises:
+        CompileError: the output cannot be written.
+    """
+    wanted = {file.path: file.text for file in files}
+    top = folder / MANIFESTS
+    try:
+        for difference in differences:
+            path = top / difference.path
+            if difference.path in wanted:
+                _replace(path, wanted[difference.path])
+            elif difference.state != "foreign":
+                path.unlink()
+        _tidy(top)
+    except OSError as error:
+        place = shown(Path(error.filename)) if isinstance(error.filename, str) else shown(top)
+        message = f"{place} cannot be written: {error.strerror or error}"
+        hint = "see its permissions, and the room on the disk; the next build mends the rest"
+        raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)]) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+            os.chmod(temporary, _MODE)  # noqa: PTH101 - whatever the umask
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _tidy(top: Path) -> None:
+    """Remove what a killed build left, and folders that are empty now."""
+    for current, _, names in os.walk(top, topdown=False):
+        for name in names:
+            if name.startswith(_TEMPORARY):
+                Path(current, name).unlink()
+        if not any(os.scandir(current)):
+            Path(current).rmdir()
+
+
+def _links_above(top: Path, paths: Iterable[str]) -> list[Diagnostic]:
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    return [
+        _in_the_way(top / folder, "is a link, and nothing is written through links")
+        for folder in folders
+        if (top / folder).is_symlink()
+    ]
+
+
+def _in_the_way(path: Path, reason: str) -> Diagnostic:
+    return Diagnostic(
+        code="TF601",
+        severity="error",
+        message=f"{shown(path)} {reason}",
+        hint="move it away, then build again",
+    )
+
+
+@contextmanager
+def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
+    """Keep other builds off an environment; one that comes second says so, and waits."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            waiting()
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,189 @@
+"""Writes `schemas/pod.schema.json`: what Kubernetes lets a pod template and a container say.
+
+The facts come from the development dependency kubernetes-validate. They are adapted to our reader of YAML,
+which gives all but plain decimal integers, booleans and null as text, and to parts of objects: `null` is
+allowed, since it removes a field, and nothing is required but the keys by which the elements of a list merge.
+What Kubernetes requires of a whole object stands in `x-required`.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+KUBERNETES = "1.36.0"
+ROOTS = ("io.k8s.api.core.v1.PodTemplateSpec", "io.k8s.api.core.v1.Container")
+METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+TARGET = Path(__file__).resolve().parent.parent / "schemas" / "pod.schema.json"
+
+Schema = dict[str, Any]
+
+_REWRITTEN: dict[str, Schema] = {
+    "Quantity": {
+        "description": "an amount such as 500m, 4 or 16Gi",
+        "type": ["string", "integer", "null"],
+    },
+    "IntOrString": {"type": ["string", "integer", "null"]},
+    # A plain 400 is refused: it may be meant as octal, and YAML takes it for decimal.
+    "FileMode": {
+        "description": "a file mode in octal, such as 0400 or 0o400, at most 0777",
+        "type": ["string", "integer", "null"],
+        "pattern": "^(0o)?0?[0-7]{1,3}$",
+        "minimum": 0,
+        "maximum": 0,
+    },
+}
+_RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_KEPT = ("x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-patch-merge-key")
+_NOT_NULL = ["object", "string", "integer", "boolean", "array", "number"]
+
+
+def pod_schema() -> Schema:
+    """Make the schema in memory; its `$defs` are sorted, so that the same facts give the same bytes."""
+    source = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{KUBERNETES}-local-strict"
+    upstream = json.loads((source / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    upstream[METADATA] = _template_metadata(upstream[METADATA])
+    names = _closure(upstream)
+    definitions = _Adapter(upstream, _short_names(names), _list_keys(upstream[name] for name in names)).all()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://tfgitops.dev/schemas/pod.schema.json",
+        "title": f"what Kubernetes {KUBERNETES} lets a pod template and a container say, whole or in part",
+        "x-source": f"kubernetes-validate, Kubernetes {KUBERNETES}",
+        "$defs": dict(sorted((definitions | _REWRITTEN).items())),
+    }
+
+
+def render(schema: Schema) -> str:
+    """Write the schema as JSON, one definition a line, so that a diff names what a new Kubernetes brought."""
+    header = {key: value for key, value in schema.items() if key != "$defs"}
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in header.items()]
+    compact = [
+        f"    {json.dumps(name)}: {json.dumps(definition, separators=(',', ':'), sort_keys=True)}"
+        for name, definition in schema["$defs"].items()
+    ]
+    return "\n".join(["{", *lines, '  "$defs": {', ",\n".join(compact), "  }", "}", ""])
+
+
+def _template_metadata(schema: Schema) -> Schema:
+    """Leave of ObjectMeta what a template may say; a pod's name is Volcano's business."""
+    return {**schema, "properties": {key: schema["properties"][key] for key in ("annotations", "labels")}}
+
+
+def _closure(upstream: dict[str, Schema]) -> list[str]:
+    """Follow references from the roots; the names found, sorted."""
+    found: set[str] = set()
+    waiting = [*ROOTS]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += _references(upstream[name])
+    return sorted(found)
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield _target(schema)
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _references(part)
+
+
+def _target(schema: Schema) -> str:
+    return str(schema["$ref"]).removeprefix("#/$defs/")
+
+
+def _short_names(names: list[str]) -> dict[str, str]:
+    """Map `io.k8s.api.core.v1.Container` to `Container`; a name that stands for two types is an error."""
+    short = {name: name.rsplit(".", 1)[-1] for name in names}
+    if len(set(short.values())) < len(short):
+        raise ValueError("two of Kubernetes's types have the same last name; find them longer ones")
+    return short
+
+
+def _list_keys(definitions: Iterator[Schema]) -> dict[str, set[str]]:
+    """Map each type that merging lists hold to the keys by which they merge."""
+    keys: dict[str, set[str]] = {}
+    for definition in definitions:
+        for field in definition.get("properties", {}).values():
+            if merging := field.get("x-kubernetes-list-map-keys"):
+                keys.setdefault(_target(field["items"]), set()).update(merging)
+    return keys
+
+
+@dataclass(frozen=True)
+class _Adapter:
+    upstream: dict[str, Schema]
+    short: dict[str, str]
+    list_keys: dict[str, set[str]]
+
+    def all(self) -> dict[str, Schema]:
+        """Adapt every type, under its short name."""
+        return {
+            short: self._definition(name) for name, short in self.short.items() if short not in _REWRITTEN
+        }
+
+    def _definition(self, name: str) -> Schema:
+        schema = self.upstream[name]
+        adapted = self._shape(schema)
+        if "properties" in schema:
+            adapted["properties"] = {
+                key: self._field(key, field) for key, field in schema["properties"].items()
+            }
+        for key in self._identity(name):
+            adapted["properties"][key] = _not_null(adapted["properties"][key])
+        if "required" in schema:
+            adapted["x-required"] = sorted(schema["required"])
+        return adapted
+
+    def _identity(self, name: str) -> list[str]:
+        """Name the fields that an element of a merging list cannot be told apart without."""
+        return sorted(self.list_keys.get(name, set()).intersection(self.upstream[name].get("required", ())))
+
+    def _field(self, key: str, field: Schema) -> Schema:
+        if key in {"mode", "defaultMode"} and field.get("format") == "int32":
+            return {"$ref": "#/$defs/FileMode"}
+        return self._shape(field)
+
+    def _shape(self, schema: Schema) -> Schema:
+        """Adapt a schema but for its properties: a reference, a list, a map or a scalar."""
+        if "$ref" in schema:
+            return {"$ref": f"#/$defs/{self.short[_target(schema)]}"}
+        shape = {key: schema[key] for key in _KEPT if key in schema}
+        if "retainKeys" in schema.get("x-kubernetes-patch-strategy", ""):
+            shape["x-kubernetes-patch-strategy"] = schema["x-kubernetes-patch-strategy"]
+        kind = schema["type"]
+        shape["type"] = kind if isinstance(kind, list) else [kind, "null"]
+        if limit := _RANGES.get(schema.get("format", "")):
+            shape |= {"format": schema["format"], "minimum": -limit, "maximum": limit - 1}
+        if "items" in schema:
+            shape["items"] = self._item(schema["items"], merging="x-kubernetes-list-map-keys" in schema)
+        if isinstance(schema.get("additionalProperties"), dict):
+            shape["additionalProperties"] = self._shape(schema["additionalProperties"])
+        elif schema.get("additionalProperties") is False:
+            shape["additionalProperties"] = False
+        return shape
+
+    def _item(self, schema: Schema, *, merging: bool) -> Schema:
+        """Adapt what a list holds: no `null`, since there is nothing that it could remove."""
+        item = _not_null(self._shape(schema))
+        if merging and (identity := self._identity(_target(schema))):
+            item["required"] = identity
+        return item
+
+
+def _not_null(shape: Schema) -> Schema:
+    if "$ref" in shape:
+        return {**shape, "type": _NOT_NULL}
+    kinds = [kind for kind in shape["type"] if kind != "null"]
+    return {**shape, "type": kinds[0] if len(kinds) == 1 else kinds}
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(pod_schema()), encoding="utf-8", newline="\n")
+    print(TARGET)
