@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -127,3 +128,11 @@ def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     """Tell whether anything found forbids going on."""
     return any(d.severity == "error" for d in diagnostics)
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """Return a hint that names the nearest known word, or nothing."""
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) or [
+        name for name in known if name.lower() == word.lower()
+    ]
+    return f"did you mean '{near[0]}'?" if near else ""

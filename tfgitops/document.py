@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 
+_ABSENT = object()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment."""
@@ -48,13 +51,11 @@ class Document:
             return -1
         value = self.value
         for count, key in enumerate(route[start:], start):
-            if (type(value) is dict and key in value) or (
-                type(value) is list and type(key) is int and key < len(value)
-            ):
-                value = value[key]
-            else:
+            inner = _inner(value, key)
+            if inner is _ABSENT:
                 short = value is not None and type(value) not in (dict, list)
                 return len(route) if short else count
+            value = inner
         return len(route)
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:
@@ -94,6 +95,14 @@ class Document:
         stop = end.column if end.line == start.line else len(excerpt)
         width = max(1, stop - start.column)
         return Span(file=self.name, line=start.line + 1, column=start.column + 1, width=width, excerpt=excerpt)
+
+
+def _inner(value: Any, key: str | int) -> Any:
+    if type(value) is dict:
+        return value.get(key, _ABSENT)
+    if type(value) is list and isinstance(key, int) and key < len(value):
+        return value[key]
+    return _ABSENT
 
 
 def _child(node: Node | None, key: str | int) -> tuple[Node, Node] | None:

@@ -6,11 +6,11 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
+from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.model import ROLES, Environment, Job, Role
 from tfgitops.places import Places
 from tfgitops.tensorflow.strategy import infer
-from tfgitops.validate import did_you_mean, validate
+from tfgitops.validate import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import marshal
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from tfgitops.diagnostics import Problem
+from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
 from tfgitops.formats import Complaint, complain
 
@@ -264,14 +263,6 @@ _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Probl
     "type": _wrong_type,
     "uniqueItems": _repeated,
 }
-
-
-def did_you_mean(word: str, known: list[str]) -> str:
-    """Return a hint that names the nearest known word, or nothing."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) or [
-        name for name in known if name.lower() == word.lower()
-    ]
-    return f"did you mean '{near[0]}'?" if near else ""
 
 
 def _name(at: Route) -> str:

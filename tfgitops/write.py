@@ -64,7 +64,8 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     problems += _links_above(top, wanted)
     if problems:
         raise CompileError(problems)
-    return sorted(differences)
+    order = {path: index for index, path in enumerate(wanted)}  # as they are applied; what is not ours comes last
+    return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
 
 
 def _existing(top: Path) -> Iterator[tuple[str, str | None]]:

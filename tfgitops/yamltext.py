@@ -231,6 +231,7 @@ _SYNTAX = [
         ("tab", "a tab is used for indentation", "indent with blanks; YAML does not allow tabs"),
         ("mapping values are not allowed", "a second ':' in one entry", "quote the text if the ':' belongs to it"),
         ("could not find expected ':'", "an entry without ':'", "put a blank after the ':', as in `key: value`"),
+        ("found unexpected ':'", "a ':' in a text between braces or brackets", "quote the text"),
         ("did not find expected key", "this entry does not line up with those above", "indent it like them"),
         ("did not find expected '-' indicator", "a list entry without '-'", "start it with '- '"),
         (r"expected ',' or '\]'", "a list '[' that is not closed", "close it with ']'"),

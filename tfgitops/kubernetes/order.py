@@ -10,6 +10,8 @@ _FIRST: Final = (
     ("schedulerName", "queue", "replicas", "minAvailable", "maxRetry", "priorityClassName", "dependsOn"),
     # a Queue
     ("parent", "weight", "reclaimable", "dequeueStrategy", "priority", "capability", "deserved", "guarantee"),
+    # a claim
+    ("accessModes", "storageClassName", "volumeMode"),
     # a policy
     ("event", "events", "exitCode", "action", "timeout"),
     # a pod, and its containers

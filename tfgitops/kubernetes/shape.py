@@ -1,7 +1,7 @@
 """Shapes are what the API server does to any object first: drop, default, and refuse what has the wrong type.
 
-A shape is compiled from the JSON Schemas in `schemas/`. `settle` gives a value as the server would store it, and
-notes what it refused and what it dropped on the way. The fields of a few large types are judged one by one and
+A shape is compiled from the JSON Schemas in `schemas/` (`catalog.py`). `settle` gives a value as the server would
+store it, and notes what it refused and dropped on the way. The fields of a few large types are judged one by one and
 remembered by content, since a thousand jobs are made of the same few hundred fields.
 """
 
@@ -13,14 +13,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.fault import Fault, Route, show
+from tfgitops.kubernetes.fault import Fault, Route, Rules, show
 from tfgitops.kubernetes.limits import judge_limits
 from tfgitops.kubernetes.quantity import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")  # noqa: RUF001 - Go takes both letters
+RULES = Rules(
+    {
+        "decode-wrong-type": ("{found} is not {wanted}", "write {wanted} here"),
+        "decode-not-integer": ("{found} is not a whole number", "write a whole number here"),
+        "decode-int-range": ("{found} is too large or too small", "write a number of at most {bits} bits"),
+        "decode-duration": ("{found} is not a duration", "write a number and a unit, like 90s, 10m or 1h30m"),
+        "decode-quantity-form": ("{found} is not a quantity", "{hint}"),
+        "crd-required": ("{key} is missing", "give {key}, or leave out the block that it belongs to"),
+        "crd-duplicate": ("{found} is listed twice", "keep one of the two"),
+        "null-in-list": ("an item of the list is empty", "take it out"),
+    }
+)
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)")
 
 
 @dataclass(kw_only=True)
@@ -37,6 +49,11 @@ class Notes:
         self.limits.extend(fault.below(at) for fault in found.limits)
         self.pruned.extend(at + route for route in found.pruned)
 
+    def refuse(self, value: Any, at: Route, wanted: str, *, rule: str = "decode-wrong-type", **words: object) -> Any:
+        """Note that a value is none of what is wanted, and give it back."""
+        self.faults.append(RULES.fault(rule, at, found=show(value), expected=wanted, wanted=wanted, **words))
+        return value
+
 
 @dataclass(kw_only=True, eq=False)
 class Shape:
@@ -52,7 +69,7 @@ class Shape:
     duration: bool = False
     limits: str = ""  # where limits.py finds what else holds here
     remembered: bool = False
-    is_open: bool = False
+    is_open: bool = False  # its fields are judged one by one
 
 
 def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
@@ -83,7 +100,7 @@ def _seen(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
 
 def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if not isinstance(value, dict):
-        return _refuse(value, at, notes, "a mapping")
+        return notes.refuse(value, at, "a mapping")
     stored = {}
     for key, item in value.items():
         if item is None:  # null stands for absent
@@ -97,27 +114,19 @@ def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
         stored.setdefault(key, default)
     for key in shape.required:
         if key not in stored:
-            notes.faults.append(
-                Fault(
-                    rule="crd-required",
-                    at=(*at, key),
-                    message=f"{key} is missing",
-                    hint=f"give {key}, or leave the block out",
-                )
-            )
+            notes.faults.append(RULES.fault("crd-required", (*at, key), key=key))
     return stored
 
 
 def _list(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if not isinstance(value, list):
-        return _refuse(value, at, notes, "a list")
+        return notes.refuse(value, at, "a list")
     inner = shape.every
     assert inner is not None
     stored = [settle(inner, item, (*at, i), notes) for i, item in enumerate(value) if item is not None]
     if len(stored) < len(value):
-        place = (*at, value.index(None))
-        notes.faults.append(Fault(rule="null-in-list", at=place, message="an item of the list is empty", hint="take it out"))
-    if shape.keys and len(stored) > 1:
+        notes.faults.append(RULES.fault("null-in-list", (*at, value.index(None))))
+    elif shape.keys and len(stored) > 1:
         _note_repeats(shape.keys, stored, at, notes)
     return stored
 
@@ -125,65 +134,44 @@ def _list(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
 def _note_repeats(keys: tuple[str, ...], items: list[Any], at: Route, notes: Notes) -> None:
     seen = set()
     for i, item in enumerate(items):
-        identity = str([item.get(key) for key in keys] if isinstance(item, dict) else item)
+        parts = [item.get(key) for key in keys] if isinstance(item, dict) else [item]
+        identity = " and ".join(map(show, parts))
         if identity in seen:
-            name = " and ".join(show(item.get(key)) for key in keys) if isinstance(item, dict) else show(item)
-            notes.faults.append(
-                Fault(
-                    rule="crd-duplicate",
-                    at=(*at, i),
-                    message=f"{name} is listed twice",
-                    hint="keep one of the two",
-                    found=name,
-                )
-            )
+            notes.faults.append(RULES.fault("crd-duplicate", (*at, i), found=identity))
         seen.add(identity)
 
 
 def _string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if not isinstance(value, str):
-        return _refuse(value, at, notes, "text")
+        return notes.refuse(value, at, "text")
     if shape.duration and not _DURATION.fullmatch(value):
-        notes.faults.append(
-            Fault(
-                rule="decode-duration",
-                at=at,
-                message=f"{show(value)} is not a duration",
-                hint="write a number and a unit, like 90s, 10m or 1h30m",
-                found=show(value),
-                expected="a duration",
-            )
-        )
+        return notes.refuse(value, at, "a duration", rule="decode-duration")
     return value
 
 
 def _integer(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return _refuse(value, at, notes, "a whole number")
+        return notes.refuse(value, at, "a whole number")
     if isinstance(value, float) and not value.is_integer():
-        return _refuse(value, at, notes, "a whole number", rule="decode-not-integer")
+        return notes.refuse(value, at, "a whole number", rule="decode-not-integer")
     number = int(value)
     if not -(1 << shape.bits) <= number < 1 << shape.bits:
-        return _refuse(
-            value, at, notes, f"a number of at most {(1 << shape.bits) - 1}", rule="decode-int-range"
-        )
+        return notes.refuse(value, at, "a smaller number", rule="decode-int-range", bits=shape.bits + 1)
     return number
 
 
 def _boolean(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
-    return value if isinstance(value, bool) else _refuse(value, at, notes, "true or false")
+    return value if isinstance(value, bool) else notes.refuse(value, at, "true or false")
 
 
 def _quantity(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        return _refuse(value, at, notes, "a quantity", rule="decode-quantity-form")
-    if hint := explain(value):
-        rule = "decode-quantity-form"
-        message = f"{show(value)} is not a quantity"
-        notes.faults.append(Fault(rule=rule, at=at, message=message, hint=hint, found=show(value), expected="a quantity"))
-    return value
+        hint = "write a number, such as 500m, 2 or 4Gi"
+    elif not (hint := explain(value) or ""):
+        return value
+    return notes.refuse(value, at, "a quantity", rule="decode-quantity-form", hint=hint)
 
 
 def _int_or_string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
@@ -191,20 +179,6 @@ def _int_or_string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
 
 
 def _anything(_shape: Shape, value: Any, _at: Route, _notes: Notes) -> Any:
-    return value
-
-
-def _refuse(value: Any, at: Route, notes: Notes, expected: str, *, rule: str = "decode-wrong-type") -> Any:
-    notes.faults.append(
-        Fault(
-            rule=rule,
-            at=at,
-            message=f"{show(value)} is not {expected}",
-            hint=f"write {expected} here",
-            found=show(value),
-            expected=expected,
-        )
-    )
     return value
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import Note, Problem
-from tfgitops.validate import did_you_mean
+from tfgitops.diagnostics import Note, Problem, did_you_mean
 from tfgitops.volcano.identity import DIGITS
 
 if TYPE_CHECKING:

@@ -1,14 +1,13 @@
-"""What a cluster with Volcano says of a Job that is to be created: the rules of its schema, its webhooks and of pods."""
+"""What a cluster with Volcano says of a Job that is to be created: its schema's rules, its webhooks' and those of pods."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names
 from tfgitops.kubernetes.pod import judge_settled
-from tfgitops.volcano.defaults import stored
-from tfgitops.volcano.fault import Fault, show
+from tfgitops.volcano.defaults import ROOT_QUEUE, stored
+from tfgitops.volcano.fault import Fault, Rules, show
 from tfgitops.volcano.metadata import judge_metadata
 from tfgitops.volcano.plugins import judge_plugins
 from tfgitops.volcano.policies import judge_policies
@@ -19,7 +18,47 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-ROOT_QUEUE = "root"
+RULES = Rules(
+    {
+        "status-given": ("status is the controller's to write", "leave it out"),
+        "mutate-spec-missing": ("the object has no spec", "give it one"),
+        "job-no-tasks": ("the job has no tasks", "give it at least one"),
+        "job-name": (
+            "the job's name has {found} characters, and becomes a label of its pods",
+            "use at most 63",
+        ),
+        "job-name-dots": (
+            "the svc plugin makes a Service of the job's name, which cannot hold dots",
+            "use hyphens",
+        ),
+        "job-name-digit": (
+            "the svc plugin makes a Service of the job's name, which must start with a letter",
+            "put a letter first",
+        ),
+        "job-min-over-total": (
+            "minAvailable is {found}, but all tasks together have {total} replicas",
+            "ask for at most {total}",
+        ),
+        "job-too-large": ("all tasks together have {found} replicas, more than Volcano counts", "use fewer"),
+        "job-volume-path-duplicate": ("two of the job's volumes are mounted at {found}", "move one of them"),
+        "job-volume-two-claims": (
+            "a job's volume has an existing claim or a new one, not both",
+            "keep volumeClaimName or volumeClaim",
+        ),
+        "job-volume-no-claim": ("this volume has no claim", "give volumeClaimName"),
+        "job-volume-claim-name": (
+            "{found} is not a legal name of a claim",
+            "use lower-case letters, digits, - and .",
+        ),
+        "queue-is-root": ("jobs cannot be put into the root queue", "use a queue below it"),
+        "queue-missing": ("there is no queue {found}", "use one of {queues}"),
+        "queue-not-open": ("the queue {queue} is {found}, and takes no jobs", "open it, or use another queue"),
+        "queue-not-leaf": (
+            "the queue {found} has queues below it, so it takes no jobs itself",
+            "use one of {queues}",
+        ),
+    }
+)
 REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
 
 
@@ -33,36 +72,33 @@ def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
-    return [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_stored(after.manifest, queues)]
+    return [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
 
 
 def _judge_object(manifest: Json, job: Json) -> Iterator[Fault]:
     if manifest.get("status") is not None:
-        message = "status is the controller's to write"
-        yield Fault(rule="status-given", at=("status",), message=message, hint="leave it out")
+        yield RULES.fault("status-given", ("status",))
     if "spec" not in job:
-        yield Fault(rule="mutate-spec-missing", at=("spec",), message="the object has no spec", hint="give it one")
+        yield RULES.fault("mutate-spec-missing", ("spec",))
+    elif not job["spec"].get("tasks"):
+        yield RULES.fault("job-no-tasks", ("spec", "tasks"))
     yield from judge_metadata(job.get("metadata", {}), namespaced=True)
 
 
-def _judge_stored(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
-    """Judge a Job as the server would store it."""
-    spec = job.get("spec", {})
+def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
+    """Judge the spec of a Job as the server would store it."""
+    name, spec = job.get("metadata", {}).get("name", ""), job.get("spec", {})
     tasks = spec.get("tasks", [])
-    name = job.get("metadata", {}).get("name", "")
-    if "spec" in job and not tasks:
-        yield Fault(rule="job-no-tasks", at=("spec", "tasks"), message="the job has no tasks", hint="give it at least one")
     yield from _judge_name(name, spec)
     yield from _judge_gang(spec, tasks)
     yield from judge_tasks(name, tasks, ("spec", "tasks"))
     yield from judge_policies(spec.get("policies", ()), ("spec", "policies"))
-    for i, task in enumerate(tasks):
-        yield from judge_policies(task.get("policies", ()), ("spec", "tasks", i, "policies"))
     yield from judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
     yield from judge_topologies(spec)
     yield from _judge_volumes(spec.get("volumes", ()))
     yield from _judge_queue(spec.get("queue", "default"), queues)
     for i, task in enumerate(tasks):
+        yield from judge_policies(task.get("policies", ()), ("spec", "tasks", i, "policies"))
         for fault in judge_settled(task.get("template", {})):
             yield fault.below(("spec", "tasks", i, "template"))
 
@@ -70,33 +106,22 @@ def _judge_stored(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
 def _judge_name(name: str, spec: Json) -> Iterator[Fault]:
     at = ("metadata", "name")
     if len(name) > names.LABEL_MAX:
-        message = f"the job's name has {len(name)} characters, and becomes a label of its pods"
-        yield Fault(rule="job-name", at=at, message=message, hint="use at most 63", found=show(name))
+        yield RULES.fault("job-name", at, found=len(name))
     if "svc" not in spec.get("plugins", {}):
         return
     if "." in name:
-        message = "the svc plugin makes a Service of the job's name, which cannot hold dots"
-        yield Fault(rule="job-name-dots", at=at, message=message, hint="use hyphens", found=show(name))
-    elif re.match("[0-9]", name):
-        message = "the svc plugin makes a Service of the job's name, which must start with a letter"
-        yield Fault(rule="job-name-digit", at=at, message=message, hint="put a letter first", found=show(name))
+        yield RULES.fault("job-name-dots", at, found=show(name))
+    elif name[:1].isdigit():
+        yield RULES.fault("job-name-digit", at, found=show(name))
 
 
 def _judge_gang(spec: Json, tasks: Sequence[Json]) -> Iterator[Fault]:
+    at = ("spec", "minAvailable")
     total, least = sum(map(replicas_of, tasks)), spec.get("minAvailable", 0)
     if total > REPLICAS_MAX:
-        message = f"all tasks together have {total} replicas, more than Volcano can count"
-        at = ("spec", "minAvailable")
-        yield Fault(rule="job-min-over-total", at=at, message=message, hint=f"use at most {REPLICAS_MAX}")
+        yield RULES.fault("job-too-large", at, found=total)
     if least > total:
-        yield Fault(
-            rule="job-min-over-total",
-            at=("spec", "minAvailable"),
-            message=f"minAvailable is {least}, but all tasks together have {total} replicas",
-            hint=f"ask for at most {total}",
-            found=str(least),
-            expected=f"at most {total}",
-        )
+        yield RULES.fault("job-min-over-total", at, found=least, expected=f"at most {total}", total=total)
 
 
 def _judge_volumes(volumes: Sequence[Json]) -> Iterator[Fault]:
@@ -105,39 +130,29 @@ def _judge_volumes(volumes: Sequence[Json]) -> Iterator[Fault]:
         at = ("spec", "volumes", i)
         path, claim = volume.get("mountPath", ""), volume.get("volumeClaimName", "")
         if path in seen:
-            message = f"two of the job's volumes are mounted at {path}"
-            yield Fault(rule="job-volume-path-duplicate", at=(*at, "mountPath"), message=message, hint="move one of them")
+            yield RULES.fault("job-volume-path-duplicate", (*at, "mountPath"), found=path)
         seen.add(path)
         if claim and "volumeClaim" in volume:
-            message = "a job's volume has an existing claim or a new one, not both"
-            hint = "keep volumeClaimName or volumeClaim"
-            yield Fault(rule="job-volume-two-claims", at=at, message=message, hint=hint)
+            yield RULES.fault("job-volume-two-claims", at)
         elif not claim and "volumeClaim" not in volume:
-            yield Fault(rule="job-volume-no-claim", at=at, message="this volume has no claim", hint="give volumeClaimName")
+            yield RULES.fault("job-volume-no-claim", at)
         elif claim and not names.is_dns_subdomain(claim):
-            message = f"{show(claim)} is not a legal name of a claim"
-            place = (*at, "volumeClaimName")
-            yield Fault(rule="job-volume-claim-name", at=place, message=message, hint="use lower-case letters, digits, - and .")
+            yield RULES.fault("job-volume-claim-name", (*at, "volumeClaimName"), found=show(claim))
 
 
 def _judge_queue(name: str, queues: Sequence[Json]) -> Iterator[Fault]:
     """Judge the queue that a job is put into: it exists, is open, and has no queues below it."""
     at = ("spec", "queue")
     if name == ROOT_QUEUE:
-        message = "jobs cannot be put into the root queue"
-        yield Fault(rule="queue-is-root", at=at, message=message, hint="use a queue below it")
+        yield RULES.fault("queue-is-root", at)
         return
-    queue = next((queue for queue in queues if queue.get("metadata", {}).get("name") == name), None)
-    if queue is None:
-        known = ", ".join(sorted(str(queue.get("metadata", {}).get("name")) for queue in queues))
-        message = f"there is no queue {show(name)}"
-        yield Fault(rule="queue-missing", at=at, message=message, hint=f"use one of {known}", found=name)
+    known = {queue["metadata"]["name"]: queue for queue in queues}
+    if name not in known:
+        yield RULES.fault("queue-missing", at, found=show(name), queues=", ".join(sorted(known)))
         return
-    state = queue.get("status", {"state": "Open"}).get("state", "")
+    state = known[name].get("status", {"state": "Open"}).get("state", "")
     if state != "Open":
-        message = f"the queue {name} is {state or 'not open yet'}, and takes no jobs"
-        yield Fault(rule="queue-not-open", at=at, message=message, hint="open it, or use another queue", found=state)
-    below = [str(other["metadata"]["name"]) for other in queues if other.get("spec", {}).get("parent") == name]
+        yield RULES.fault("queue-not-open", at, found=state or "not open yet", queue=name)
+    below = [other for other, queue in known.items() if queue.get("spec", {}).get("parent") == name]
     if below:
-        message = f"the queue {name} has queues below it, so it takes no jobs itself"
-        yield Fault(rule="queue-not-leaf", at=at, message=message, hint=f"use one of {', '.join(below)}", found=name)
+        yield RULES.fault("queue-not-leaf", at, found=name, queues=", ".join(sorted(below)))

@@ -5,35 +5,42 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.volcano.fault import Fault, Route, show
+from tfgitops.volcano.fault import Fault, Route, Rules, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 KNOWN = ("env", "svc", "ssh", "tensorflow", "pytorch", "mpi", "ray", "hcclrank")
+RULES = Rules(
+    {
+        "plugin-unknown": ("Volcano has no plugin {found}", f"use one of {', '.join(KNOWN)}"),
+        "plugin-mpi-no-master": (
+            "the mpi plugin starts from the task {found}, and the job has no such task",
+            "name one of {tasks} by --master=",
+        ),
+    }
+)
 _MPI_FLAGS = ("master", "worker", "port")
 _FLAG = re.compile(r"--?(?P<name>[^-=][^=]*)(?:=(?P<value>.*))?", re.DOTALL).fullmatch
 _WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)").fullmatch
 
 
-def judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:
+def judge_plugins(
+    plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]], at: Route
+) -> Iterator[Fault]:
     """Judge the plugins' names, and the task that the mpi plugin starts from."""
     for name in plugins:
         if name not in KNOWN:
-            message = f"Volcano has no plugin {show(name)}"
-            known = ", ".join(KNOWN)
-            yield Fault(rule="plugin-unknown", at=(*at, name), message=message, hint=f"use one of {known}", found=name)
+            yield RULES.fault("plugin-unknown", (*at, name), found=show(name))
     if "mpi" in plugins:
         master = _mpi_master(plugins["mpi"])
         names = [task.get("name", "") for task in tasks]
         if master not in names:
-            message = f"the mpi plugin starts from the task {show(master)}, and the job has no such task"
-            hint = f"name one of {', '.join(names)} by --master"
-            yield Fault(rule="plugin-mpi-no-master", at=(*at, "mpi"), message=message, hint=hint, found=master)
+            yield RULES.fault("plugin-mpi-no-master", (*at, "mpi"), found=show(master), tasks=", ".join(names))
 
 
 def _mpi_master(arguments: Sequence[str]) -> str:
-    """Read the mpi plugin's flag --master as Go's flag package does: it stops at the first word that it cannot read."""
+    """Read the flag --master as Go's flag package does: it stops at the first word that it cannot read."""
     master = "master"
     words = iter(arguments)
     for word in words:

@@ -80,8 +80,9 @@ def _judge_trigger(policy: Policy, at: Route) -> Iterator[Fault]:
         yield RULES.fault("policy-no-trigger", at)
     if code == 0:
         yield RULES.fault("policy-exit-code-zero", (*at, "exitCode"), found=code)
-    for event in INTERNAL_EVENTS.intersection(events):
-        yield RULES.fault("policy-event-internal", _place(policy, event, at), found=event)
+    for event in events:
+        if event in INTERNAL_EVENTS:
+            yield RULES.fault("policy-event-internal", _place(policy, event, at), found=event)
 
 
 def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from tfgitops.kubernetes.quantity import NANO, write
 from tfgitops.kubernetes.requirements import is_countable, is_extended
 from tfgitops.volcano.defaults import ROOT_QUEUE, stored
-from tfgitops.volcano.fault import Fault, Route
+from tfgitops.volcano.fault import Fault, Rules
 from tfgitops.volcano.hierarchy import judge_hierarchy
 from tfgitops.volcano.metadata import judge_metadata
-from tfgitops.volcano.queuetree import DEPTH_MAX, Tree
+from tfgitops.volcano.queuetree import DEPTH_MAX, FIELDS, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,43 @@ if TYPE_CHECKING:
 
 Op = Literal["create", "update"]
 
-FIELDS = {"capability": ("capability",), "deserved": ("deserved",), "guarantee": ("guarantee", "resource")}
+_NEGATIVE = ("{field} of {resource} is below zero", "write 0 or more")
+_BROKEN = ("{resource} is counted in whole pieces, and {found} is none", "write a whole number")
+_OVER = ("{what} of {resource} is {found}, more than {limit_name} ({limit})", "lower the one or raise the other")
+RULES = Rules(
+    {
+        "status-given": ("status is the controller's to write", "leave it out"),
+        "mutate-spec-missing": ("the queue has no spec", "give it one"),
+        "queue-root-protected": (
+            "the root queue is Volcano's own, and not for a manifest to change",
+            "leave it out",
+        ),
+        **{f"queue-{field}-min": _NEGATIVE for field in FIELDS},
+        **{f"queue-{field}-whole-number": _BROKEN for field in FIELDS},
+        "queue-deserved-over-capability": _OVER,
+        "queue-guarantee-over-deserved": _OVER,
+        "queue-guarantee-without-deserved": (
+            "the queue guarantees {resource}, but deserves none",
+            "give deserved for {resource}, at least as much",
+        ),
+        "queue-own-parent": ("the queue is its own parent", "name another one"),
+        "queue-parent-missing": ("there is no queue {found} to stand below", "declare it"),
+        "queue-too-deep": (
+            f"the tree of queues would be more than {DEPTH_MAX} levels deep",
+            "choose a parent nearer to the root",
+        ),
+        "queue-parent-busy": (
+            "pods run in the queue {found}, so it cannot have queues below it",
+            "wait for them, or choose another parent",
+        ),
+        "queue-deserved-sum": _OVER,
+        "queue-guarantee-sum": _OVER,
+        "queue-deserved-under-children": _OVER,
+        "queue-guarantee-under-children": _OVER,
+        "queue-capability-over-ancestor": _OVER,
+        "queue-capability-under-child": _OVER,
+    }
+)
 
 
 def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> list[Fault]:
@@ -39,54 +75,48 @@ def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> 
 def _judge(manifest: Json, queue: Json, queues: Sequence[Json], op: Op) -> Iterator[Fault]:
     metadata = queue.get("metadata", {})
     if manifest.get("status") is not None:
-        message = "status is the controller's to write"
-        yield Fault(rule="status-given", at=("status",), message=message, hint="leave it out")
+        yield RULES.fault("status-given", ("status",))
     if "spec" not in queue and op == "create":
-        yield Fault(rule="mutate-spec-missing", at=("spec",), message="the queue has no spec", hint="give it one")
+        yield RULES.fault("mutate-spec-missing", ("spec",))
     yield from judge_metadata(metadata, namespaced=False)
     if metadata.get("name") == ROOT_QUEUE:
-        message = "the root queue is Volcano's own, and not for a manifest to change"
-        yield Fault(rule="queue-root-protected", at=("spec",), message=message, hint="take it out of the spec")
+        yield RULES.fault("queue-root-protected", ("spec",))
         return
     yield from judge_hierarchy(metadata.get("name", ""), metadata.get("annotations", {}), queues)
     tree = Tree(queues, queue)
     broken = [*_judge_amounts(tree), *_judge_place(tree)]
     yield from broken
     if not broken:
-        yield from _judge_sums(tree)
+        yield from _judge_siblings(tree)
+        yield from _judge_children(tree)
         yield from _judge_capability(tree)
 
 
 def _judge_amounts(tree: Tree) -> Iterator[Fault]:
     """Judge a queue's own amounts, by themselves and against each other."""
-    amounts = {field: tree.amounts(tree.name, field) for field in FIELDS}
-    for field, given in amounts.items():
-        for resource, amount in given.items():
-            at = ("spec", *FIELDS[field], resource)
+    for field, path in FIELDS.items():
+        for resource, amount in tree.amounts(tree.name, field).items():
+            at = ("spec", *path, resource)
             if amount < 0:
-                message = f"{field} of {resource} is below zero"
-                yield Fault(rule=f"queue-{field}-min", at=at, message=message, hint="write 0 or more")
-            if _counts_pieces(resource) and (amount % NANO or not is_countable(amount)):
-                message = f"{resource} is counted in whole pieces, and {write(amount)} is none"
-                yield Fault(rule=f"queue-{field}-whole-number", at=at, message=message, hint="write a whole number")
-    for resource, amount in amounts["deserved"].items():
-        limit = amounts["capability"].get(resource)
-        if limit is not None and amount > limit:
-            at = ("spec", "deserved", resource)
-            yield _over("queue-deserved-over-capability", at, "deserved", amount, "the queue's capability", limit)
-    for resource, amount in amounts["guarantee"].items():
-        at = ("spec", "deserved", resource)
-        deserved = amounts["deserved"].get(resource)
-        if deserved is None:
-            message = f"the queue guarantees {resource}, but deserves none"
-            hint = f"give deserved for {resource}, at least as much"
-            yield Fault(rule="queue-guarantee-without-deserved", at=at, message=message, hint=hint)
-        elif amount > deserved:
-            yield _over("queue-guarantee-over-deserved", at, "guarantee", amount, "what the queue deserves", deserved)
+                yield RULES.fault(f"queue-{field}-min", at, field=field, resource=resource)
+            if _comes_in_pieces(resource) and (amount % NANO or not is_countable(amount)):
+                yield RULES.fault(f"queue-{field}-whole-number", at, found=write(amount), resource=resource)
+    capability, deserved = tree.amounts(tree.name, "capability"), tree.amounts(tree.name, "deserved")
+    for resource, amount in deserved.items():
+        if amount > capability.get(resource, amount):
+            own = ("the queue's capability", capability[resource])
+            yield _over("queue-deserved-over-capability", "deserved", resource, "deserved", amount, own)
+    for resource, amount in tree.amounts(tree.name, "guarantee").items():
+        if resource not in deserved:
+            rule, at = "queue-guarantee-without-deserved", ("spec", "deserved", resource)
+            yield RULES.fault(rule, at, resource=resource)
+        elif amount > deserved[resource]:
+            own = ("what the queue deserves", deserved[resource])
+            yield _over("queue-guarantee-over-deserved", "deserved", resource, "guarantee", amount, own)
 
 
-def _counts_pieces(resource: str) -> bool:
-    """Tell whether a resource comes in whole pieces: pods, and all that is not Kubernetes's own."""
+def _comes_in_pieces(resource: str) -> bool:
+    """Tell whether a resource is counted whole: pods are, and all that is not Kubernetes's own."""
     return resource == "pods" or is_extended(resource)
 
 
@@ -95,59 +125,48 @@ def _judge_place(tree: Tree) -> Iterator[Fault]:
     at, parent = ("spec", "parent"), tree.parent(tree.name)
     missing = [name for name in tree.ancestors(tree.name) if name not in tree and name != ROOT_QUEUE]
     if parent == tree.name:
-        yield Fault(rule="queue-own-parent", at=at, message="the queue is its own parent", hint="name another one")
+        yield RULES.fault("queue-own-parent", at, found=parent)
     elif missing:
-        message = f"there is no queue {missing[0]} to stand below"
-        yield Fault(rule="queue-parent-missing", at=at, message=message, hint="declare it", found=missing[0])
+        yield RULES.fault("queue-parent-missing", at, found=missing[0])
     elif max(map(tree.depth, [tree.name, *tree.descendants(tree.name)])) > DEPTH_MAX:
-        message = f"the tree of queues would be more than {DEPTH_MAX} levels deep"
-        yield Fault(rule="queue-too-deep", at=at, message=message, hint="choose a parent nearer to the root")
+        yield RULES.fault("queue-too-deep", at, found=parent)
     elif parent != ROOT_QUEUE and list(tree.children(parent)) == [tree.name] and tree.running(parent):
-        message = f"pods run in the queue {parent}, so it cannot have queues below it"
-        yield Fault(rule="queue-parent-busy", at=at, message=message, hint="wait for them, or choose another parent")
+        yield RULES.fault("queue-parent-busy", at, found=parent)
 
 
-def _judge_sums(tree: Tree) -> Iterator[Fault]:
-    """Judge that siblings together have no more than their parent, up and down from the queue."""
+def _judge_siblings(tree: Tree) -> Iterator[Fault]:
+    """Judge that the queues below one parent have no more than it has; the root has no amounts."""
     parent = tree.parent(tree.name)
+    if parent == ROOT_QUEUE:
+        return
     for field in ("deserved", "guarantee"):
-        at = ("spec", *FIELDS[field])
-        if parent != ROOT_QUEUE:
-            limits = tree.amounts(parent, field)
-            for resource, total in tree.sum_below(parent, field).items():
-                if total > limits.get(resource, 0):
-                    what = f"{field} of {resource} in all queues below {parent}"
-                    yield _over(f"queue-{field}-sum", at, what, total, f"that of {parent}", limits.get(resource, 0))
-        limits = tree.amounts(tree.name, field)
-        for resource, total in tree.sum_below(tree.name, field).items():
+        limits = tree.amounts(parent, field)
+        for resource, total in tree.sum_below(parent, field).items():
             if total > limits.get(resource, 0):
-                what = f"{field} of {resource} in the queues below"
-                yield _over(f"queue-{field}-under-children", at, what, total, "its own", limits.get(resource, 0))
+                limit = (f"that of {parent}", limits.get(resource, 0))
+                what = f"{field} in all queues below {parent}"
+                yield _over(f"queue-{field}-sum", field, "", what, total, limit, resource)
+
+
+def _judge_children(tree: Tree) -> Iterator[Fault]:
+    """Judge that a queue has no less than those below it have together."""
+    for field in ("deserved", "guarantee"):
+        own = tree.amounts(tree.name, field)
+        for resource, total in tree.sum_below(tree.name, field).items():
+            if total > own.get(resource, 0):
+                limit = ("its own", own.get(resource, 0))
+                what = f"{field} in the queues below"
+                yield _over(f"queue-{field}-under-children", field, "", what, total, limit, resource)
 
 
 def _judge_capability(tree: Tree) -> Iterator[Fault]:
     """Judge that no queue may grow beyond the nearest one above it that has a limit."""
-    own = tree.amounts(tree.name, "capability")
-    for resource, amount in own.items():
-        at = ("spec", "capability", resource)
-        for above in tree.ancestors(tree.name):
-            limit = tree.amounts(above, "capability").get(resource)
-            if limit is not None:
-                if amount > limit:
-                    yield _over("queue-capability-over-ancestor", at, "capability", amount, f"that of {above}", limit)
-                break
+    for resource, amount in tree.amounts(tree.name, "capability").items():
+        limit = tree.limit_above(tree.name, resource)
+        if limit and amount > limit[1]:
+            yield _over("queue-capability-over-ancestor", "capability", resource, "capability", amount, limit)
         for below in tree.descendants(tree.name):
             most = tree.amounts(below, "capability").get(resource, 0)
             if most > amount:
-                yield _over("queue-capability-under-child", at, f"capability of {below}", most, "that above it", amount)
-
-
-def _over(rule: str, at: Route, what: str, amount: int, limit_name: str, limit: int) -> Fault:
-    return Fault(
-        rule=rule,
-        at=at,
-        message=f"{what} is {write(amount)}, more than {limit_name} ({write(limit)})",
-        hint="lower the one or raise the other",
-        found=write(amount),
-        expected=f"at most {write(limit)}",
-    )
+                what, own = f"capability of {below}", ("that of this queue", amount)
+                yield _over("queue-capability-under-child", "capability", resource, what, most, own)

@@ -5,20 +5,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.quantity import NANO, parse
-from tfgitops.volcano.fault import Fault, Route
+from tfgitops.volcano.fault import Fault, Route, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     Task = Mapping[str, Any]
 
+_POD_NAME = (
+    "the pod {pod} would have a name of {found} characters, and 63 is the most",
+    "shorten the job's or the task's name by {over}",
+)
+RULES = Rules(
+    {
+        "task-min-over-replicas": (
+            "minAvailable is {found}, but this task has {replicas} replicas",
+            "ask for at most {replicas}",
+        ),
+        "pod-name": _POD_NAME,
+        "pod-name-of-last-replica": _POD_NAME,
+        "task-name-duplicate": ("two tasks are called {found}", "rename one of them"),
+        "partition-replicas": (
+            "{total} partitions of {size} are not the {found} replicas of the task",
+            "let replicas be totalPartitions times partitionSize",
+        ),
+        "partition-min-available": (
+            "{least} partitions of {size} are not the task's minAvailable of {found}",
+            "let minAvailable be minPartitions times partitionSize",
+        ),
+        "topology-two-limits": (
+            "the topology names its highest tier by number and by name",
+            "keep highestTierAllowed or highestTierName",
+        ),
+        "topology-policy-cpu": (
+            "topologyPolicy needs whole CPUs in every container, and {container} has {found}",
+            "round its CPUs up",
+        ),
+        "deps-not-a-dag": ("{what}", "{remedy}"),
+    }
+)
 POD_NAME_MAX = 63
 
 
 def judge_tasks(job: str, tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
     """Judge each task by itself, then all of them together."""
     for i, task in enumerate(tasks):
-        yield from _judge_size(task, (*at, i))
+        replicas, least = replicas_of(task), task.get("minAvailable", 0)
+        if least > replicas:
+            rule = "task-min-over-replicas"
+            yield RULES.fault(rule, (*at, i, "minAvailable"), found=least, replicas=replicas)
         yield from _judge_pod_name(job, task, i, (*at, i))
         yield from _judge_numa(task, (*at, i))
     yield from judge_partitions(tasks, at)
@@ -31,34 +66,15 @@ def replicas_of(task: Task) -> int:
     return int(task.get("replicas", 0))
 
 
-def _judge_size(task: Task, at: Route) -> Iterator[Fault]:
-    replicas, least = replicas_of(task), task.get("minAvailable", 0)
-    if least > replicas:
-        yield Fault(
-            rule="task-min-over-replicas",
-            at=(*at, "minAvailable"),
-            message=f"minAvailable is {least}, but this task has {replicas} replicas",
-            hint=f"ask for at most {replicas}",
-            found=str(least),
-            expected=f"at most {replicas}",
-        )
-
-
 def _judge_pod_name(job: str, task: Task, position: int, at: Route) -> Iterator[Fault]:
-    """Judge the longest pod name; the webhook itself takes the task's position for the highest index."""
-    last = max(position, replicas_of(task) - 1)
-    name = f"{job}-{task.get('name', '')}-{last}"
-    if len(name) > POD_NAME_MAX:
-        over = len(name) - POD_NAME_MAX
-        webhook = len(f"{job}-{task.get('name', '')}-{position}") > POD_NAME_MAX
-        yield Fault(
-            rule="pod-name" if webhook else "pod-name-of-last-replica",
-            at=(*at, "name"),
-            message=f"the pod {name} would have a name of {len(name)} characters, and 63 is the most",
-            hint=f"shorten the job's or the task's name by {over}",
-            found=str(len(name)),
-            expected="at most 63",
-        )
+    """Judge the longest name of a task's pods; the webhook itself takes the task's position for the last index."""
+    name = task.get("name", "")
+    asked, last = f"{job}-{name}-{position}", f"{job}-{name}-{max(0, replicas_of(task) - 1)}"
+    for rule, pod in (("pod-name", asked), ("pod-name-of-last-replica", last)):
+        over = len(pod) - POD_NAME_MAX
+        if over > 0:
+            yield RULES.fault(rule, (*at, "name"), found=len(pod), expected="at most 63", pod=pod, over=over)
+            return
 
 
 def _judge_names(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
@@ -66,29 +82,25 @@ def _judge_names(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
     for i, task in enumerate(tasks):
         name = task.get("name")
         if name in seen:
-            message = f"two tasks are called {name}"
-            yield Fault(rule="task-name-duplicate", at=(*at, i, "name"), message=message, hint="rename one of them")
+            yield RULES.fault("task-name-duplicate", (*at, i, "name"), found=name)
         seen.add(name)
 
 
 def judge_partitions(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
     """Judge how tasks are divided into partitions."""
     for i, task in enumerate(tasks):
-        if "partitionPolicy" in task:
-            yield from _judge_partition(task, (*at, i))
-
-
-def _judge_partition(task: Task, at: Route) -> Iterator[Fault]:
-    partition = task["partitionPolicy"]
-    total, size, least = partition["totalPartitions"], partition["partitionSize"], partition["minPartitions"]
-    if total * size != replicas_of(task):
-        message = f"{total} partitions of {size} are {total * size} replicas, but the task has {replicas_of(task)}"
-        hint = "let replicas be totalPartitions times partitionSize"
-        yield Fault(rule="partition-replicas", at=(*at, "replicas"), message=message, hint=hint)
-    elif least and least * size != task.get("minAvailable", least * size):
-        message = f"{least} partitions of {size} are {least * size} replicas, but minAvailable is {task.get('minAvailable')}"
-        hint = "let minAvailable be minPartitions times partitionSize"
-        yield Fault(rule="partition-min-available", at=(*at, "minAvailable"), message=message, hint=hint)
+        partition = task.get("partitionPolicy")
+        if partition is None:
+            continue
+        total, size, least = partition["totalPartitions"], partition["partitionSize"], partition["minPartitions"]
+        found = replicas_of(task)
+        if total * size != found:
+            rule, place = "partition-replicas", (*at, i, "replicas")
+            yield RULES.fault(rule, place, found=found, expected=str(total * size), total=total, size=size)
+        elif least and least * size != task.get("minAvailable", least * size):
+            rule, place = "partition-min-available", (*at, i, "minAvailable")
+            found = task["minAvailable"]
+            yield RULES.fault(rule, place, found=found, expected=str(least * size), least=least, size=size)
 
 
 def judge_topologies(spec: Mapping[str, Any]) -> Iterator[Fault]:
@@ -98,15 +110,13 @@ def judge_topologies(spec: Mapping[str, Any]) -> Iterator[Fault]:
         places.append((("spec", "tasks", i, "partitionPolicy"), task.get("partitionPolicy", {})))
     for at, holder in places:
         topology = holder.get("networkTopology", {})
-        if topology.get("highestTierAllowed") is not None and topology.get("highestTierName"):
-            message = "the topology names its highest tier by number and by name"
-            hint = "keep highestTierAllowed or highestTierName"
-            yield Fault(rule="topology-two-limits", at=(*at, "networkTopology"), message=message, hint=hint)
+        if "highestTierAllowed" in topology and topology.get("highestTierName"):
+            yield RULES.fault("topology-two-limits", (*at, "networkTopology"))
 
 
 def _judge_numa(task: Task, at: Route) -> Iterator[Fault]:
     """Judge the CPUs of a task that is placed by NUMA node: each container has whole ones."""
-    if task.get("topologyPolicy", "none") in {"", "none"}:
+    if task.get("topologyPolicy", "none") == "none":
         return
     spec = task.get("template", {}).get("spec", {})
     for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
@@ -114,10 +124,7 @@ def _judge_numa(task: Task, at: Route) -> Iterator[Fault]:
         cpu = resources.get("requests", resources.get("limits", {})).get("cpu", "0")
         if parse(cpu) <= 0 or parse(cpu) % NANO:
             name = container.get("name", "")
-            message = f"topologyPolicy needs whole CPUs in every container, and {name} has {cpu}"
-            yield Fault(
-                rule="topology-policy-cpu", at=(*at, "topologyPolicy"), message=message, hint="round its CPUs up"
-            )
+            yield RULES.fault("topology-policy-cpu", (*at, "topologyPolicy"), found=cpu, container=name)
             return
 
 
@@ -125,19 +132,18 @@ def _judge_dependencies(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
     """Judge who waits for whom: only for tasks that exist, for each once, and never in a circle."""
     waits = {task.get("name", ""): list(task.get("dependsOn", {}).get("name", ())) for task in tasks}
     for i, task in enumerate(tasks):
-        name, place = task.get("name", ""), (*at, i, "dependsOn", "name")
-        needs = waits[name] if task.get("dependsOn") else []
+        needs = task.get("dependsOn", {}).get("name", ())
         unknown = [need for need in needs if need not in waits]
         if unknown:
-            message = f"this task waits for {unknown[0]}, and the job has no such task"
-            hint = f"the tasks are {', '.join(waits)}"
+            what = f"this task waits for {unknown[0]}, and the job has no such task"
+            remedy = f"the tasks are {', '.join(waits)}"
         elif len(set(needs)) < len(needs):
-            message, hint = "this task waits for one task twice", "name it once"
-        elif needs and _reaches(name, needs, waits):
-            message, hint = "the tasks wait for each other in a circle", "take one of the dependencies out"
+            what, remedy = "this task waits for one task twice", "name it once"
+        elif _reaches(task.get("name", ""), needs, waits):
+            what, remedy = "the tasks wait for each other in a circle", "take one of the dependencies out"
         else:
             continue
-        yield Fault(rule="deps-not-a-dag", at=place, message=message, hint=hint)
+        yield RULES.fault("deps-not-a-dag", (*at, i, "dependsOn", "name"), what=what, remedy=remedy)
 
 
 def _reaches(goal: str, starts: Sequence[str], waits: Mapping[str, Sequence[str]]) -> bool:
