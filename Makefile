@@ -33,6 +33,8 @@ bench: $(VENV)/.installed-dev
 # Regenerates what schemas/ holds of other people's facts.
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python tools/pod_schema.py
+	$(BIN)/tfgitops schema environment -o schemas/environment.schema.json
+	$(BIN)/tfgitops schema job -o schemas/job.schema.json
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -200,7 +200,10 @@ def totals(report: Report) -> str:
 
 def unlisted(report: Report) -> list[str]:
     """Name the rules by which the model differs from the cluster without saying so."""
-    return [*(rule for rule in report.missed if rule not in MISSING), *(rule for rule in report.stricter if rule not in STRICTER)]
+    return [
+        *(rule for rule in report.missed if rule not in MISSING),
+        *(rule for rule in report.stricter if rule not in STRICTER),
+    ]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -8,89 +8,98 @@ from tfgitops.kubernetes.podschema import pod_schema
 from tfgitops.schema import joined_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tfgitops.hookspecs import SchemaFragment
 
+_POD = "pod."
+_DROPPED = ("required", "oneOf", "format", "$comment", "$defs")
+"""What one file need not keep, or what only the compiler understands; so is all that begins with ``x-``."""
+
 
 def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
-    """Make the schema of one file for editors: the part form, in one piece, in standard JSON Schema.
+    """Make the schema of an environment's file, or of a ``jobs/*.yaml`` file.
 
-    Editors read ``1.10`` as a number, so numbers are accepted where text is meant.
+    Nothing is required, ``null`` and short forms are allowed; and since editors read ``1.10`` as a number, numbers are
+    accepted where text is meant.
     """
     core = joined_source(fragments)
-    pod = pod_schema()
-    definitions = {**{f"pod.{k}": v for k, v in pod["$defs"].items()}, **core["$defs"]}
-    out = {
+    definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
+    definitions |= {_POD + name: _part(schema, _POD) for name, schema in pod_schema()["$defs"].items()}
+    top = "job" if job else "environment"
+    return {
         "$schema": core["$schema"],
-        "title": "tfgitops job" if job else core["title"],
-        "$ref": "#/$defs/job" if job else "#/$defs/environment",
-        "$defs": {name: _part(value, "pod." if name.startswith("pod.") else "") for name, value in definitions.items()},
+        "title": f"tfgitops {top}",
+        "$ref": f"#/$defs/{top}",
+        "$defs": {name: definitions[name] for name in _reachable(top, definitions)},
     }
-    return _reachable(out)
 
 
 def _part(schema: Any, prefix: str) -> Any:
-    """Loosen a schema to the form of one file: nothing required, ``null`` allowed, short forms allowed."""
+    """Loosen a schema to the form of one file; ``prefix`` stands before the names it refers to."""
     if type(schema) is list:
         return [_part(item, prefix) for item in schema]
     if type(schema) is not dict:
         return schema
     out: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in ("required", "oneOf", "x-hints", "x-shorthand", "x-required", "format") or key.startswith("x-kub"):
+        if key in _DROPPED or key.startswith("x-"):
             continue
         if key in ("properties", "patternProperties"):
             out[key] = {name: _nullable(_part(inner, prefix)) for name, inner in value.items()}
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":
-            out[key] = value.replace("pod.schema.json#/$defs/", "#/$defs/pod.").replace(
-                "#/$defs/", f"#/$defs/{prefix}" if "pod.schema" not in value else "#/$defs/"
-            )
+            out[key] = _reference(value, prefix)
         elif key == "type":
-            out[key] = _loose_type(value)
+            out[key] = _with_numbers(value)
         else:
-            out[key] = _part(value, prefix)
-    short = schema.get("x-shorthand")
-    if not short:
-        return out
-    description = {"description": out.pop("description")} if "description" in out else {}
-    return {**description, "if": {"type": "object"}, "then": out, "else": out["properties"][short[0]]}
+            out[key] = value if key == "enum" else _part(value, prefix)
+    return _with_short_form(out, schema.get("x-shorthand"))
 
 
-def _loose_type(kind: Any) -> Any:
-    kinds = kind if type(kind) is list else [kind]
-    if "string" in kinds:
-        return [*kinds, *(k for k in ("number", "null") if k not in kinds)]
-    return kind
+def _reference(value: str, prefix: str) -> str:
+    document, _, name = value.partition("#/$defs/")
+    return "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
+
+
+def _with_numbers(kinds: Any) -> Any:
+    listed = kinds if type(kinds) is list else [kinds]
+    return [*listed, "number"] if "string" in listed and "number" not in listed else kinds
+
+
+def _with_short_form(schema: dict[str, Any], shorthand: list[str] | None) -> dict[str, Any]:
+    if not shorthand:
+        return schema
+    description = {"description": schema["description"]} if "description" in schema else {}
+    return {**description, "if": {"type": "object"}, "then": schema, "else": schema["properties"][shorthand[0]]}
 
 
 def _nullable(schema: Any) -> Any:
-    if type(schema) is not dict or not schema or ("$ref" in schema and schema["$ref"].startswith("#/$defs/pod.")):
-        return schema
-    description = {"description": schema["description"]} if "description" in schema else {}
-    if set(schema) <= {"type", "description", "minimum", "maximum"} and "type" in schema:
+    """Allow ``null``, which removes what a weaker file gave."""
+    if type(schema) is not dict or schema.get("$ref", "").startswith(f"#/$defs/{_POD}"):
+        return schema  # Kubernetes's own types allow it already
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    if "type" in schema and "if" not in schema:
         kinds = schema["type"] if type(schema["type"]) is list else [schema["type"]]
-        return {**schema, "type": [*kinds, *(["null"] if "null" not in kinds else [])]}
-    return {**description, "anyOf": [schema, {"type": "null"}]}
+        return schema if "null" in kinds else {**schema, "type": [*kinds, "null"]}
+    description = {"description": schema["description"]} if "description" in schema else {}
+    return {**description, "if": {"type": "null"}, "else": schema} if schema else schema
 
 
-def _reachable(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop definitions that nothing refers to."""
+def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
+    """List the definitions that one of them refers to, itself included, sorted."""
     found: set[str] = set()
-
-    def walk(value: Any) -> None:
-        if type(value) is dict:
+    waiting: list[Any] = [{"$ref": f"#/$defs/{top}"}]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is list:
+            waiting += value
+        elif type(value) is dict:
+            waiting += value.values()
             name = str(value.get("$ref", "")).removeprefix("#/$defs/")
             if name and name not in found:
                 found.add(name)
-                walk(schema["$defs"][name])
-            for inner in value.values():
-                walk(inner)
-        elif type(value) is list:
-            for inner in value:
-                walk(inner)
-
-    walk({key: value for key, value in schema.items() if key != "$defs"})
-    return {**schema, "$defs": {name: schema["$defs"][name] for name in sorted(found)}}
+                waiting.append(definitions[name])
+    return sorted(found)

@@ -37,5 +37,7 @@ def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
                 routes.append((*at, key))
         return routes
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [route for i, pair in enumerate(zip(before, after, strict=True)) for route in difference(*pair, (*at, i))]
+        return [
+            route for i, pair in enumerate(zip(before, after, strict=True)) for route in difference(*pair, (*at, i))
+        ]
     return [] if type(before) is type(after) and before == after else [at]

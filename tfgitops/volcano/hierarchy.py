@@ -29,9 +29,7 @@ _ROOT = "root"
 _AT = ("metadata", "annotations")
 
 
-def judge_hierarchy(
-    name: str, annotations: Mapping[str, str], queues: Sequence[Mapping[str, Any]]
-) -> Iterator[Fault]:
+def judge_hierarchy(name: str, annotations: Mapping[str, str], queues: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
     """Judge path and weights against each other, and the path against those of other queues."""
     path, weights = annotations.get(HIERARCHY, ""), annotations.get(WEIGHTS, "")
     if not path and not weights:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tfgitops.kubernetes.quantity import NANO, write
 from tfgitops.kubernetes.requirements import is_countable, is_extended
 from tfgitops.volcano.defaults import ROOT_QUEUE, stored
-from tfgitops.volcano.fault import Fault, Rules
+from tfgitops.volcano.fault import Fault, Route, Rules
 from tfgitops.volcano.hierarchy import judge_hierarchy
 from tfgitops.volcano.metadata import judge_metadata
 from tfgitops.volcano.queuetree import DEPTH_MAX, FIELDS, Tree
@@ -21,7 +21,7 @@ Op = Literal["create", "update"]
 
 _NEGATIVE = ("{field} of {resource} is below zero", "write 0 or more")
 _BROKEN = ("{resource} is counted in whole pieces, and {found} is none", "write a whole number")
-_OVER = ("{what} of {resource} is {found}, more than {limit_name} ({limit})", "lower the one or raise the other")
+_OVER = ("{what} is {found}, more than {name} ({most})", "lower the one or raise the other")
 RULES = Rules(
     {
         "status-given": ("status is the controller's to write", "leave it out"),
@@ -96,7 +96,7 @@ def _judge_amounts(tree: Tree) -> Iterator[Fault]:
     """Judge a queue's own amounts, by themselves and against each other."""
     for field, path in FIELDS.items():
         for resource, amount in tree.amounts(tree.name, field).items():
-            at = ("spec", *path, resource)
+            at: Route = ("spec", *path, resource)
             if amount < 0:
                 yield RULES.fault(f"queue-{field}-min", at, field=field, resource=resource)
             if _comes_in_pieces(resource) and (amount % NANO or not is_countable(amount)):
@@ -104,15 +104,16 @@ def _judge_amounts(tree: Tree) -> Iterator[Fault]:
     capability, deserved = tree.amounts(tree.name, "capability"), tree.amounts(tree.name, "deserved")
     for resource, amount in deserved.items():
         if amount > capability.get(resource, amount):
-            own = ("the queue's capability", capability[resource])
-            yield _over("queue-deserved-over-capability", "deserved", resource, "deserved", amount, own)
+            at = ("spec", "deserved", resource)
+            limit = ("the queue's capability", capability[resource])
+            yield _over("queue-deserved-over-capability", at, f"deserved of {resource}", amount, limit)
     for resource, amount in tree.amounts(tree.name, "guarantee").items():
+        at = ("spec", "deserved", resource)
         if resource not in deserved:
-            rule, at = "queue-guarantee-without-deserved", ("spec", "deserved", resource)
-            yield RULES.fault(rule, at, resource=resource)
+            yield RULES.fault("queue-guarantee-without-deserved", at, resource=resource)
         elif amount > deserved[resource]:
-            own = ("what the queue deserves", deserved[resource])
-            yield _over("queue-guarantee-over-deserved", "deserved", resource, "guarantee", amount, own)
+            limit = ("what the queue deserves", deserved[resource])
+            yield _over("queue-guarantee-over-deserved", at, f"guarantee of {resource}", amount, limit)
 
 
 def _comes_in_pieces(resource: str) -> bool:
@@ -144,8 +145,8 @@ def _judge_siblings(tree: Tree) -> Iterator[Fault]:
         for resource, total in tree.sum_below(parent, field).items():
             if total > limits.get(resource, 0):
                 limit = (f"that of {parent}", limits.get(resource, 0))
-                what = f"{field} in all queues below {parent}"
-                yield _over(f"queue-{field}-sum", field, "", what, total, limit, resource)
+                what = f"{field} of {resource} in all queues below {parent}"
+                yield _over(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_children(tree: Tree) -> Iterator[Fault]:
@@ -155,18 +156,25 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
         for resource, total in tree.sum_below(tree.name, field).items():
             if total > own.get(resource, 0):
                 limit = ("its own", own.get(resource, 0))
-                what = f"{field} in the queues below"
-                yield _over(f"queue-{field}-under-children", field, "", what, total, limit, resource)
+                what = f"{field} of {resource} in the queues below"
+                yield _over(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_capability(tree: Tree) -> Iterator[Fault]:
     """Judge that no queue may grow beyond the nearest one above it that has a limit."""
     for resource, amount in tree.amounts(tree.name, "capability").items():
+        at = ("spec", "capability", resource)
         limit = tree.limit_above(tree.name, resource)
         if limit and amount > limit[1]:
-            yield _over("queue-capability-over-ancestor", "capability", resource, "capability", amount, limit)
+            yield _over("queue-capability-over-ancestor", at, f"capability of {resource}", amount, limit)
         for below in tree.descendants(tree.name):
             most = tree.amounts(below, "capability").get(resource, 0)
             if most > amount:
-                what, own = f"capability of {below}", ("that of this queue", amount)
-                yield _over("queue-capability-under-child", "capability", resource, what, most, own)
+                what = f"capability of {resource} of {below}"
+                yield _over("queue-capability-under-child", at, what, most, ("that of this queue", amount))
+
+
+def _over(rule: str, at: Route, what: str, amount: int, limit: tuple[str, int]) -> Fault:
+    """Say that an amount is above a limit, which is given with its name."""
+    name, most = limit[0], write(limit[1])
+    return RULES.fault(rule, at, found=write(amount), expected=f"at most {most}", what=what, name=name, most=most)

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-Amounts = dict[str, int]
+Amounts = dict[str, int]  # by resource, as `parse` counts
+
 DEPTH_MAX = 5
+FIELDS = {"capability": ("capability",), "deserved": ("deserved",), "guarantee": ("guarantee", "resource")}
 
 
 class Tree:
@@ -70,10 +72,19 @@ class Tree:
         return parse(self._queues[name].get("status", {}).get("allocated", {}).get("pods", 0)) > 0
 
     def amounts(self, name: str, field: str) -> Amounts:
-        """Give the capability, the deserved amounts or the guarantee of a queue, by resource."""
-        spec = self._queues[name].get("spec", {}) if name in self._queues else {}
-        given = spec.get(field, {})
-        return {resource: parse(amount) for resource, amount in (given.get("resource", {}) if field == "guarantee" else given).items()}
+        """Give the capability, the deserved amounts or the guarantee of a queue."""
+        given = self._queues[name].get("spec", {}) if name in self._queues else {}
+        for key in FIELDS[field]:
+            given = given.get(key, {})
+        return {resource: parse(amount) for resource, amount in given.items()}
+
+    def limit_above(self, name: str, resource: str) -> tuple[str, int] | None:
+        """Give the nearest capability above a queue, with the words that name it."""
+        for above in self.ancestors(name):
+            capability = self.amounts(above, "capability")
+            if resource in capability:
+                return f"that of {above}", capability[resource]
+        return None
 
     def sum_below(self, name: str, field: str) -> Amounts:
         """Add up what the queues right below one have."""
@@ -81,4 +92,4 @@ class Tree:
         for child in self.children(name):
             for resource, amount in self.amounts(child, field).items():
                 total[resource] += amount
-        return dict(total)
+        return total

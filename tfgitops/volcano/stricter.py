@@ -18,6 +18,7 @@ STRICTER: dict[str, str] = {
     "job-name-dots": "hangs: the Service of the svc plugin cannot be made",
     "job-name-digit": "hangs before Kubernetes 1.36: the Service of the svc plugin cannot be made",
     "policy-action": "does nothing: beside an exit code the webhook takes any action",
+    "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
     "partition-replicas": "fails later: the webhook multiplies in 32 bits, and admits what overflows to fit",
     "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
     "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",

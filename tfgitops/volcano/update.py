@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.quantity import parse
-from tfgitops.volcano.defaults import applied, stored
-from tfgitops.volcano.fault import Fault, Route
 from tfgitops.volcano.apply import difference
+from tfgitops.volcano.defaults import applied, stored
+from tfgitops.volcano.fault import Fault, Route, Rules
 from tfgitops.volcano.metadata import judge_metadata
 from tfgitops.volcano.rewrite import rewritten
 from tfgitops.volcano.tasks import judge_partitions, judge_topologies, replicas_of
@@ -29,10 +29,27 @@ MUTABLE: tuple[Route, ...] = (
     ("spec", "tasks", "*", "replicas"),
     ("spec", "tasks", "*", "minAvailable"),
 )
+RULES = Rules(
+    {
+        "update-immutable": ("{found} cannot change in a job that exists", "give the job a new name"),
+        "update-task-count": (
+            "the job has {old} tasks, and would have {found}",
+            "tasks are added or removed only under a new name",
+        ),
+        "update-task-min-over-replicas": (
+            "minAvailable is {found}, but this task has {replicas} replicas",
+            "ask for at most {replicas}",
+        ),
+        "update-min-over-total": (
+            "minAvailable is {found}, but all tasks together have {total} replicas",
+            "ask for at most {total}",
+        ),
+    }
+)
 
 
 def judge_update(old: object, new: object, queues: Sequence[Mapping[str, Any]] = ()) -> list[Fault]:
-    """List what the cluster would refuse of a change from one applied manifest to the next.
+    """List what the cluster would refuse of a change from one applied manifest of a Job to the next.
 
     :param old: the manifest as it was applied last; it must have been admitted.
     :param new: the manifest to be applied, any JSON value.
@@ -59,34 +76,28 @@ def immutable_changes(old: Json, new: Json) -> list[Route]:
 
 
 def _judge(live: Json, after: Json) -> Iterator[Fault]:
+    spec = after.get("spec", {})
+    before, tasks = live.get("spec", {}).get("tasks", []), spec.get("tasks", [])
     yield from judge_metadata(after.get("metadata", {}), namespaced=True)
-    before, tasks = live.get("spec", {}).get("tasks", []), after.get("spec", {}).get("tasks", [])
-    yield from _judge_sizes(after.get("spec", {}), tasks)
+    yield from _judge_sizes(spec, tasks)
     yield from judge_partitions(tasks, ("spec", "tasks"))
-    yield from judge_topologies(after.get("spec", {}))
+    yield from judge_topologies(spec)
     if len(before) != len(tasks):
-        message = f"the job has {len(before)} tasks, and would have {len(tasks)}"
-        hint = "tasks are added or removed only under a new name"
-        yield Fault(rule="update-task-count", at=("spec", "tasks"), message=message, hint=hint)
+        yield RULES.fault("update-task-count", ("spec", "tasks"), found=len(tasks), old=len(before))
         return
     for route in _immutable(live, after):
-        message = f"{route[-1]} cannot change in a job that exists"
-        yield Fault(rule="update-immutable", at=route, message=message, hint="give the job a new name")
+        yield RULES.fault("update-immutable", route, found=route[-1])
 
 
 def _judge_sizes(spec: Json, tasks: Sequence[Json]) -> Iterator[Fault]:
     for i, task in enumerate(tasks):
         least, replicas = task.get("minAvailable", 0), replicas_of(task)
         if least > replicas:
-            message = f"minAvailable is {least}, but this task has {replicas} replicas"
             at = ("spec", "tasks", i, "minAvailable")
-            hint = f"ask for at most {replicas}"
-            yield Fault(rule="update-task-min-over-replicas", at=at, message=message, hint=hint)
+            yield RULES.fault("update-task-min-over-replicas", at, found=least, replicas=replicas)
     total, least = sum(map(replicas_of, tasks)), spec.get("minAvailable", 0)
     if least > total:
-        message = f"minAvailable is {least}, but all tasks together have {total} replicas"
-        hint = f"ask for at most {total}"
-        yield Fault(rule="update-min-over-total", at=("spec", "minAvailable"), message=message, hint=hint)
+        yield RULES.fault("update-min-over-total", ("spec", "minAvailable"), found=least, total=total)
 
 
 def _immutable(live: Json, after: Json) -> list[Route]:

@@ -1,0 +1,72 @@
+"""The results as a Markdown table, and what has become of the targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from measure import Usage
+
+PASS, JINJA, COLD = "`python -c pass`", "Jinja2 + PyYAML (C)", "`build`, no manifests yet"
+
+_MANY = 1_000
+_TIMES_JINJA, _TIMES_PASS, _PEAK_MB = 3, 20, 150
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """What a case cost at its best over all rounds; memory at its worst."""
+
+    what: str
+    jobs: int
+    cpu: float
+    wall: float
+    peak: float
+
+
+Results = dict[tuple[str, int], Result]
+
+
+def best(what: str, jobs: int, usages: Sequence[Usage]) -> Result:
+    """Take the least times, the ones with the least noise in them, and the greatest memory."""
+    return Result(
+        what=what,
+        jobs=jobs,
+        cpu=min(usage.cpu for usage in usages),
+        wall=min(usage.wall for usage in usages),
+        peak=max(usage.peak for usage in usages),
+    )
+
+
+def table(results: Results) -> Iterator[str]:
+    """Yield the lines of the table; each row stands beside `pass` for one job, else beside the script."""
+    yield "| run | jobs | CPU s | wall s | peak MB | CPU ratio | wall ratio | to |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---|"
+    for result in results.values():
+        peer = _peer(result, results)
+        ratios = f"{result.cpu / peer.cpu:.2f} | {result.wall / peer.wall:.2f} | {peer.what}"
+        jobs = f"{result.jobs:,}" if result.jobs else ""
+        yield f"| {result.what} | {jobs} | {result.cpu:.3f} | {result.wall:.3f} | {result.peak:.0f} | {ratios} |"
+
+
+def _peer(result: Result, results: Mapping[tuple[str, int], Result]) -> Result:
+    return results[PASS, 0] if result.jobs <= 1 else results[JINJA, result.jobs]
+
+
+def targets(results: Results) -> Iterator[str]:
+    """Yield a line for each target: what it asks for, what was measured, and whether that reaches it."""
+    start, one = results[PASS, 0], results.get((COLD, 1))
+    script, many = results.get((JINJA, _MANY)), results.get((COLD, _MANY))
+    times_script = many.cpu / script.cpu if many and script else None
+    yield _target(f"{_MANY:,} jobs, CPU time of the script", times_script, _TIMES_JINJA, "times")
+    yield _target(f"{_MANY:,} jobs, peak memory", many.peak if many else None, _PEAK_MB, "MB")
+    yield _target("one job, CPU time of `python -c pass`", one.cpu / start.cpu if one else None, _TIMES_PASS, "times")
+
+
+def _target(what: str, value: float | None, most: int, unit: str) -> str:
+    if value is None:
+        return f"- {what}: at most {most} {unit}; not measured"
+    return f"- {what}: at most {most} {unit}; {value:.2f} {unit}, {'reached' if value <= most else 'NOT reached'}"

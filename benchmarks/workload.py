@@ -1,0 +1,128 @@
+"""The same N trainings in two forms: our spec, and the plain list that the Jinja2 script reads.
+
+They vary as a team's jobs do: image, command, counts, GPUs, queue and claim differ from job to job, the rest is shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+NAMESPACE = "ml-prod"
+QUEUES = 8
+_CLAIMS = 25
+
+_HEAD = f"""\
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+namespace: {NAMESPACE}
+"""
+
+# What the Jinja2 template says for all jobs.
+_DEFAULTS = """\
+defaults:
+  priorityClassName: training
+  shm: 8Gi
+  container: {imagePullPolicy: IfNotPresent}
+  chief: {cpu: 8, memory: 32Gi}
+  ps: {cpu: 4, memory: 16Gi, gpu: null}
+  worker: {cpu: 8, memory: 32Gi}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What one job says of itself; ``gpus`` are those of the chief and of each worker."""
+
+    name: str
+    image: str
+    command: str
+    ps: int
+    workers: int
+    gpus: int
+    queue: str
+    dataset: str
+
+
+def trainings(count: int) -> list[Training]:
+    """Make some trainings, the same ones each time."""
+    return [
+        Training(
+            name=f"train-{i:05d}",
+            image=f"registry.example/ml/trainer:v1.{i % 40}.0",
+            command=f"python -m trainer.main --model m{i % 17} --epochs {5 + i % 20}\nsync\n",
+            ps=1 + i % 2,
+            workers=2 + i % 3,
+            gpus=1 + i % 4,
+            queue=f"team-{i % QUEUES}",
+            dataset=f"dataset-{i % _CLAIMS}",
+        )
+        for i in range(count)
+    ]
+
+
+def with_one_changed(jobs: list[Training]) -> list[Training]:
+    """Return the same jobs, but for more workers in the middle one."""
+    middle = len(jobs) // 2
+    return [*jobs[:middle], replace(jobs[middle], workers=jobs[middle].workers + 5), *jobs[middle + 1 :]]
+
+
+def write_spec(path: Path, jobs: Iterable[Training]) -> None:
+    """Write the jobs as a spec of ours, to ``environment.yaml``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = [_HEAD, _queues(), _volumes(), _DEFAULTS, "jobs:\n", *map(_job, jobs)]
+    path.write_text("".join(parts), encoding="utf-8")
+
+
+def write_list(path: Path, jobs: Iterable[Training]) -> None:
+    """Write the jobs as a plain list, one map for each."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = [f"namespace: {NAMESPACE}\njobs:\n", *map(_entry, jobs)]
+    path.write_text("".join(parts), encoding="utf-8")
+
+
+def _queues() -> str:
+    capability = "{cpu: 512, memory: 4Ti, nvidia.com/gpu: 64}"
+    return "queues:\n" + "".join(f"  team-{i}: {{capability: {capability}}}\n" for i in range(QUEUES))
+
+
+def _volumes() -> str:
+    names = [f"dataset-{i}" for i in range(_CLAIMS)]
+    return "volumes:\n" + "".join(f"  {name}: {{claim: {name}, path: /data, readOnly: true}}\n" for name in names)
+
+
+def _job(job: Training) -> str:
+    return f"""\
+  {job.name}:
+    image: {job.image}
+    command: |
+{_block(job.command)}
+    chief: 1
+    ps: {job.ps}
+    worker: {job.workers}
+    gpu: {job.gpus}
+    queue: {job.queue}
+    volumes: [{job.dataset}]
+"""
+
+
+def _entry(job: Training) -> str:
+    return f"""\
+  - name: {job.name}
+    image: {job.image}
+    command: |
+{_block(job.command)}
+    ps: {job.ps}
+    workers: {job.workers}
+    gpus: {job.gpus}
+    queue: {job.queue}
+    dataset: {job.dataset}
+"""
+
+
+def _block(text: str) -> str:
+    return "\n".join(f"      {line}" for line in text.splitlines())
