@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: build test check lint types imports coverage bench schemas clean
+.PHONY: build test check lint types imports coverage bench schemas docs verdicts clean
 
 build: $(VENV)/.installed
 	@$(BIN)/tfgitops build environments/prod
@@ -35,6 +35,14 @@ schemas: $(VENV)/.installed-dev
 	$(BIN)/python tools/pod_schema.py
 	$(BIN)/tfgitops schema environment -o schemas/environment.schema.json
 	$(BIN)/tfgitops schema job -o schemas/job.schema.json
+
+# Writes the tables of docs/ anew.
+docs: $(VENV)/.installed-dev
+	$(BIN)/python tools/reference.py
+
+# The admission model against recorded verdicts of the real Volcano: VERDICTS=DIR for others than the committed ones.
+verdicts: $(VENV)/.installed-dev
+	$(BIN)/python conformance/verdicts.py $(VERDICTS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

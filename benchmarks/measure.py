@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ class Usage:
 def measure(command: Sequence[str]) -> Usage:
     """Run a command to its end; its standard output is thrown away.
 
-    The peak is never below that of this process, since Linux hands that on to the child. So keep this process small.
+    The peak is never below `own_peak`.
 
     Raises:
         RuntimeError: the command failed, with what it wrote to standard error.
@@ -36,7 +37,7 @@ def measure(command: Sequence[str]) -> Usage:
     with tempfile.TemporaryFile() as errors, open(os.devnull, "wb") as nothing:  # noqa: PTH123 - no path of ours
         streams = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)]
         start = time.perf_counter()
-        process = os.posix_spawn(command[0], command, _ENVIRONMENT, file_actions=streams)
+        process = os.posix_spawn(command[0], [*command], _ENVIRONMENT, file_actions=streams)
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
         if code := os.waitstatus_to_exitcode(status):
@@ -44,3 +45,8 @@ def measure(command: Sequence[str]) -> Usage:
             said = errors.read().decode(errors="replace")
             raise RuntimeError(f"{' '.join(command)} ended with {code}:\n{said}")
     return Usage(cpu=usage.ru_utime + usage.ru_stime, wall=wall, peak=usage.ru_maxrss / _MAXRSS_PER_MB)
+
+
+def own_peak() -> float:
+    """Return the peak memory of this process in MB, which Linux hands on to each child: a lower one is not seen."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MAXRSS_PER_MB

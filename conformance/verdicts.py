@@ -25,7 +25,7 @@ from tfgitops.volcano.stricter import STRICTER
 from tfgitops.volcano.update import judge_update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.volcano.fault import Fault, Route
 
@@ -63,6 +63,16 @@ class Report:
     stricter: defaultdict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
     same: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def missed_cases(self) -> int:
+        """Count what the cluster refused and the model did not."""
+        return sum(map(len, self.missed.values()))
+
+    @property
+    def stricter_cases(self) -> int:
+        """Count what the model refused and the cluster did not, whatever the number of its faults."""
+        return len({case.record["id"] for cases in self.stricter.values() for case in cases})
 
     def compare(self, what: str, *, same: bool) -> None:
         """Count one comparison of something beside the verdict."""
@@ -169,33 +179,30 @@ def _compare_stored(report: Report, case: Case) -> None:
 def table(report: Report) -> Iterator[str]:
     """Write a report as lines of text, the totals last."""
     yield f"{'rule':72} {'cases':>5} {'agreed':>6} {'missed':>6}"
-    for rule, cases in sorted(report.cases.items()):
+    for rule, count in sorted(report.cases.items()):
         missed = len(report.missed.get(rule, ()))
-        yield f"{rule or '(allowed)':72} {cases:5} {_agreed(report, rule, cases):6} {missed:6}"
+        agreed = count - (missed if rule else report.stricter_cases)
+        yield f"{rule or '(allowed)':72} {count:5} {agreed:6} {missed:6}"
     yield "\nrefused by us and not by the cluster, by our rule:"
-    for rule, cases in sorted(report.stricter.items()):
-        yield f"  {rule:60} {len(cases):4}  {STRICTER.get(rule, 'NOT LISTED: ' + cases[0].record['id'])}"
+    yield from _listed(report.stricter, STRICTER)
     yield "\nrules that the model does not have:"
-    for rule, cases in sorted(report.missed.items()):
-        yield f"  {rule:60} {len(cases):4}  {MISSING.get(rule, 'NOT LISTED: ' + cases[0].record['id'])}"
+    yield from _listed(report.missed, MISSING)
     yield ""
     for what, asked in report.asked.items():
         yield f"{what}: {report.same[what]} of {asked} the same"
     yield totals(report)
 
 
-def _agreed(report: Report, rule: str, cases: int) -> int:
-    if rule:
-        return cases - len(report.missed.get(rule, ()))
-    return cases - len({case.record["id"] for cases in report.stricter.values() for case in cases})
+def _listed(cases: Mapping[str, Sequence[Case]], reasons: Mapping[str, str]) -> Iterator[str]:
+    for rule, found in sorted(cases.items()):
+        yield f"  {rule:60} {len(found):4}  {reasons.get(rule, 'NOT LISTED: ' + found[0].record['id'])}"
 
 
 def totals(report: Report) -> str:
     """Sum a report up in one line."""
-    cases = sum(report.cases.values())
-    missed = sum(map(len, report.missed.values()))
-    stricter = len({case.record["id"] for cases in report.stricter.values() for case in cases})
-    return f"{cases} verdicts: {cases - missed - stricter} agreed, {missed} false accepts, {stricter} stricter"
+    cases, missed, stricter = sum(report.cases.values()), report.missed_cases, report.stricter_cases
+    agreed = cases - missed - stricter
+    return f"{cases} verdicts: {agreed} agreed, {missed} false accepts, {stricter} stricter for a listed reason"
 
 
 def unlisted(report: Report) -> list[str]:
@@ -210,8 +217,8 @@ def main(arguments: Sequence[str]) -> int:
     """Print the report on a folder; 1 if there are unlisted differences."""
     started = time.perf_counter()
     report = run(Path(arguments[0]) if arguments else COMMITTED)
-    print("\n".join(table(report)))
-    print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
+    sys.stdout.write("\n".join(table(report)) + "\n")
+    sys.stderr.write(f"{time.perf_counter() - started:.1f} s\n")
     return 1 if unlisted(report) else 0
 
 

@@ -2,17 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Problem
+from tfgitops.trace import trace
+from tfgitops.volcano.defaults import drift
+from tfgitops.volcano.fault import Fault
+from tfgitops.volcano.job import judge_job
+from tfgitops.volcano.queue import judge_queue
+from tfgitops.volcano.stricter import STRICTER
+from tfgitops.volcano.useless import RULES, WARNINGS, judge_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from tfgitops.diagnostics import Problem
-    from tfgitops.model import Environment
+    from tfgitops.diagnostics import Route
+    from tfgitops.model import Environment, Job
     from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
+
+_BUILT_IN = ("root", "default")
+_OURS = {*STRICTER, *RULES, "drifts"}
+"""Rules that refuse more than the cluster does: without them the object would hang, drift, rerun or fail later."""
 
 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
     """Yield a problem for each rule of Volcano or Kubernetes that a planned manifest breaks."""
-    yield from ()
+    objects = list(objects)
+    jobs = {job.route: job for job in environment.jobs}
+    queues = _queues(objects)
+    for planned in objects:
+        manifest = planned.manifest
+        if job := jobs.get(planned.because):
+            yield from _judge(job, manifest, plugins)
+        elif manifest["kind"] == "Queue":
+            for fault in judge_queue(manifest, queues, "create"):
+                yield _problem(fault, _queue_route(planned, fault.at))
+
+
+def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[Problem]:
+    """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
+    queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
+    faults = [*judge_job(manifest, [queue]), *judge_use(manifest)]
+    faults = faults or [_drifts(at) for at in drift(manifest)]
+    if not faults:
+        return
+    crashes: list[Problem] = []  # they were reported when the job was planned
+    patches = [patch for _, patch in plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
+    for fault in faults:
+        yield _problem(fault, trace(job, manifest, fault.at, patches))
+
+
+def _problem(fault: Fault, at: Route) -> Problem:
+    return Problem(
+        code="TF502" if fault.rule in _OURS else "TF501",
+        message=fault.message,
+        at=at,
+        severity="warning" if fault.rule in WARNINGS else "error",
+        found=fault.found,
+        expected=fault.expected,
+        hint=fault.hint,
+    )
+
+
+def _drifts(at: Route) -> Fault:
+    place = ".".join(str(key) for key in at)
+    return Fault(
+        rule="drifts",
+        at=at,
+        message=f"the server would change {place}, so the object would never be as Git has it",
+        hint="write the value that the server would write",
+    )
+
+
+def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
+    """Return the Queues as they will stand together; parents that are not ours are taken to be there."""
+    ours = [planned.manifest for planned in objects if planned.manifest["kind"] == "Queue"]
+    known = {queue["metadata"]["name"] for queue in ours}
+    parents = {queue["spec"].get("parent", "root") for queue in ours}
+    others = sorted({*_BUILT_IN, *parents} - known)
+    return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in others)]
+
+
+def _queue_route(planned: Planned, at: Route) -> Route:
+    """Turn a route in a Queue into one of its block: both say the same, but for `spec` and `resource`."""
+    return (*planned.because, *(key for key in at if key not in ("spec", "metadata", "name", "resource")))

@@ -54,9 +54,14 @@ def plan_template(job: Job, role: Role, wanted: Wanted) -> dict[str, Any]:
     return template
 
 
+def overlay_source(holder: Job | Role, key: str) -> Mapping[str, Any]:
+    """Return the raw Kubernetes fields, ``pod`` or ``container``, that a job or a role writes itself."""
+    return holder.data.get(key) or {}
+
+
 def overlay_of(holder: Job | Role, key: str) -> dict[str, Any]:
     """Return the raw Kubernetes fields that a job or a role writes itself, ready to be merged."""
-    written = holder.data.get(key)
+    written = overlay_source(holder, key)
     if not written:
         return {}
     prepared: dict[str, Any] = prepare(written, "PodTemplateSpec" if key == "pod" else "Container")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+_SHOWN = 60  # characters of a text that a message quotes
+
 Route = tuple[str | int, ...]
 
 
@@ -44,4 +46,4 @@ def show(value: object) -> str:
         case list():
             return "a list"
     text = str(value)
-    return repr(text if len(text) <= 60 else text[:57] + "...") if isinstance(value, str) else text
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...") if isinstance(value, str) else text

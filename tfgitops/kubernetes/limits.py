@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.kubernetes.fault import Fault, Route, show
 from tfgitops.kubernetes.formats import FORMATS
@@ -20,30 +20,38 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
-# What a failed keyword says: the last word of the rule's name, and the rest of the sentence.
+_FILES = ("volcano.schema.json", "pod.rules.schema.json", "pod.schema.json")
+
+
+class Saying(NamedTuple):
+    """What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
+
+    word: str
+    sentence: str
+    hint: str
+
+
 _SAYINGS = {
-    "minimum": ("min", "must be at least {limit}"),
-    "exclusiveMinimum": ("above-zero", "must be above {limit}"),
-    "maximum": ("range", "must be at most {limit}"),
-    "minLength": ("required", "must not be empty"),
-    "maxLength": ("too-long", "must not be longer than {limit} characters"),
-    "minItems": ("required", "must not be empty"),
-    "maxItems": ("too-long", "must not have more than {limit} items"),
-    "minProperties": ("no-source", "must not be empty"),
-    "maxProperties": ("two-sources", "must have only one kind of content"),
-    "enum": ("enum", "must be one of {limit}"),
-    "const": ("enum", "must be {limit}"),
-    "pattern": ("form", "does not have the right form"),
-    "uniqueItems": ("duplicate", "must not list anything twice"),
-    "required": ("required", "is missing"),
-    "not": ("not-allowed", "must be left out here"),
+    "minimum": Saying("min", "must be at least {limit}", "write {limit} or more"),
+    "exclusiveMinimum": Saying("above-zero", "must be above {limit}", "write more than {limit}"),
+    "maximum": Saying("max", "must be at most {limit}", "write {limit} or less"),
+    "minLength": Saying("required", "must not be empty", "fill it in, or leave it out"),
+    "maxLength": Saying("too-long", "must not be longer than {limit} characters", "shorten it"),
+    "minItems": Saying("required", "must not be empty", "fill it in, or leave it out"),
+    "maxItems": Saying("too-long", "must not have more than {limit} items", "take some out"),
+    "maxProperties": Saying("two-sources", "must have only one kind of content", "keep one kind"),
+    "enum": Saying("enum", "must be one of {limit}", "use one of {limit}"),
+    "const": Saying("enum", "must be {limit}", "change it"),
+    "pattern": Saying("form", "does not have the right form", "change it"),
+    "required": Saying("required", "is missing", "add it"),
+    "not": Saying("not-allowed", "must be left out here", "leave it out"),
 }
 
 
 def judge_limits(place: str, value: Any) -> list[Fault]:
     """Judge a value by one place of our schemas, as in `pod.rules.schema.json#/$defs/Probe`."""
-    faults = [fault for error in _validator(place).iter_errors(value) for fault in _faults(place, error)]
-    return list(dict.fromkeys(faults))
+    errors = _validator(place).iter_errors(value)
+    return list(dict.fromkeys(fault for error in errors for fault in _faults(place, error)))
 
 
 def _faults(place: str, error: ValidationError) -> Iterator[Fault]:
@@ -52,41 +60,46 @@ def _faults(place: str, error: ValidationError) -> Iterator[Fault]:
     if "propertyNames" in error.absolute_schema_path:  # the value judged is a key
         route = (*route, str(error.instance))
     if error.validator == "required":
-        for key in error.validator_value:
-            if key not in error.instance:
-                yield _fault(place, error, (*route, key))
+        wanted: Any = error.validator_value
+        found: Any = error.instance
+        yield from (_fault(place, error, (*route, key)) for key in wanted if key not in found)
     else:
         yield _fault(place, error, route)
 
 
 def _fault(place: str, error: ValidationError, route: Route) -> Fault:
-    word, sentence = _say(error)
+    saying = _say(str(error.validator), error.validator_value, error.instance, error.schema)
     family, fields, words = _trace(place, error.absolute_schema_path)
     if error.validator == "required":
         fields = [*fields, str(route[-1])]
-    subject = next((step for step in reversed(route) if isinstance(step, str)), fields[-1] if fields else "it")
+    subject = next((step for step in reversed(route) if isinstance(step, str)), place.rpartition("/")[2])
     return Fault(
-        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), word]),
+        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), saying.word]),
         at=route,
-        message=words.get("x-message", f"{subject} {sentence}"),
-        hint=words.get("x-hint", ""),
+        message=words.get("x-message", f"{subject} {saying.sentence}"),
+        hint=words.get("x-hint", saying.hint),
         found="" if error.validator == "required" else show(error.instance),
     )
 
 
-def _say(error: ValidationError) -> tuple[str, str]:
-    """Give the last word of the rule's name, and what must be the case."""
-    if error.validator == "format":
-        return error.validator_value, FORMATS[error.validator_value].sentence
-    if error.validator == "oneOf":
-        names = [branch["required"][0] for branch in error.validator_value]
-        given = [name for name in names if name in error.instance]
+def _say(keyword: str, wanted: Any, found: Any, schema: Any) -> Saying:
+    """Say what a failed keyword wanted of a value."""
+    if keyword == "format":
+        form = FORMATS[wanted]
+        return Saying(str(wanted), form.sentence, form.hint(found))
+    if keyword == "oneOf":
+        names = [branch["required"][0] for branch in wanted]
+        given = [name for name in names if name in found]
         if given:
-            return "two-sources", f"must not have both {given[0]} and {given[-1]}"
-        return "no-source", f"needs one of {_listed(names)}"
-    word, sentence = _SAYINGS[str(error.validator)]
-    limit = error.validator_value
-    return word, sentence.format(limit=_listed(limit) if isinstance(limit, list) else limit)
+            return Saying("two-sources", f"must not have both {given[0]} and {given[-1]}", "keep one of them")
+        return Saying("no-source", f"needs one of {_listed(names)}", "add one of them")
+    if keyword in {"minimum", "maximum"} and {"minimum", "maximum"} <= schema.keys():
+        bounds = f"{schema['minimum']} and {schema['maximum']}"
+        return Saying("range", f"must lie between {bounds}", f"write a number between {bounds}")
+    word, *sentences = _SAYINGS[keyword]
+    limit = _listed(filter(None, wanted)) if isinstance(wanted, list) else wanted
+    sentence, hint = (sentence.format(limit=limit) for sentence in sentences)
+    return Saying(word, sentence, hint)
 
 
 def _listed(names: Iterable[object]) -> str:
@@ -137,9 +150,11 @@ def _validator(place: str) -> Validator:
     checker = FormatChecker(formats=())
     for name, form in FORMATS.items():
         checker.checks(name)(form.accepts)
-    files = ("volcano.schema.json", "pod.rules.schema.json", "pod.schema.json")
-    registry = Registry().with_resources((file, Resource.from_contents(schema_file(file))) for file in files)
-    judge = validators.extend(Draft202012Validator, {"pattern": _whole_pattern})
+    resources = ((file, Resource.from_contents(schema_file(file))) for file in _FILES)
+    registry: Registry[Any] = Registry().with_resources(resources)
+    # jsonschema's own types do not tell what `extend` takes.
+    extend: Any = validators.extend
+    judge: type[Validator] = extend(Draft202012Validator, {"pattern": _whole_pattern})
     return judge({"$ref": place}, registry=registry, format_checker=checker)
 
 

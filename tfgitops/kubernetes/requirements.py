@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names
@@ -67,9 +68,11 @@ def judge_resources(spec: Json) -> Iterator[Fault]:
             yield from _judge_container(container["resources"], claims, (*at, "resources"))
 
 
+@lru_cache(maxsize=1024)
 def is_extended(resource: str) -> bool:
     """Tell whether a resource is a device's: counted in whole pieces, and never overcommitted."""
-    return "/" in resource and not resource.split("/")[0].endswith("kubernetes.io")
+    domain, slash, _ = resource.partition("/")
+    return bool(slash) and not domain.endswith("kubernetes.io")
 
 
 def is_countable(nanos: int) -> bool:
@@ -81,7 +84,8 @@ def _judge_container(resources: Json, claims: set[str], at: Route) -> Iterator[F
     requests, limits = resources.get("requests", {}), resources.get("limits", {})
     for side, amounts in (("limits", limits), ("requests", requests)):
         for resource, amount in amounts.items():
-            yield from _judge_name(resource, (*at, side, resource))
+            if rule := _name_rule(resource):
+                yield RULES.fault(rule, (*at, side, resource), found=show(resource))
             yield from _judge_amount(resource, parse(amount), (*at, side, resource))
     for resource, amount in requests.items():
         yield from _judge_request(resource, amount, limits.get(resource), (*at, "requests", resource))
@@ -94,13 +98,16 @@ def _judge_container(resources: Json, claims: set[str], at: Route) -> Iterator[F
             yield RULES.fault(rule, (*at, "claims", i), found=claim.get("name"))
 
 
-def _judge_name(resource: str, at: Route) -> Iterator[Fault]:
+@lru_cache(maxsize=1024)
+def _name_rule(resource: str) -> str:
+    """Give the rule that a resource's name breaks, if any."""
     if not names.is_qualified_name(resource):
-        yield RULES.fault(f"{_FAMILY}-qualified-name", at, found=show(resource))
-    elif "/" not in resource and resource not in NATIVE and not resource.startswith(HUGE):
-        yield RULES.fault(f"{_FAMILY}-resource-unknown", at, found=show(resource))
-    elif is_extended(resource) and not _names_device(resource):
-        yield RULES.fault(f"{_FAMILY}-resource-not-extended", at, found=show(resource))
+        return f"{_FAMILY}-qualified-name"
+    if "/" not in resource and resource not in NATIVE and not resource.startswith(HUGE):
+        return f"{_FAMILY}-resource-unknown"
+    if is_extended(resource) and not _names_device(resource):
+        return f"{_FAMILY}-resource-not-extended"
+    return ""
 
 
 def _names_device(resource: str) -> bool:
@@ -132,7 +139,7 @@ def _bytes(size: str) -> int:
 
 def _judge_request(resource: str, request: str, limit: str | None, at: Route) -> Iterator[Fault]:
     strict = is_extended(resource) or resource.startswith(HUGE)
-    words = {"resource": resource, "request": request, "limit": limit}
+    words: dict[str, Any] = {"resource": resource, "request": request, "limit": limit}
     if limit is None:
         if strict:
             yield RULES.fault(f"{_FAMILY}-limit-missing", at, **words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.catalog import shape_of
@@ -13,14 +12,13 @@ from tfgitops.volcano.hierarchy import rooted
 from tfgitops.volcano.rewrite import rewritten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tfgitops.volcano.fault import Fault, Route
+    from tfgitops.volcano.fault import Route
 
     Json = dict[str, Any]
 
 SCHEDULER = "volcano"
 MAX_RETRY = 3
+DEFAULT_QUEUE = "default"
 ROOT_QUEUE = "root"
 # Plugins that need others, which the webhook then adds.
 _NEEDS = {"tensorflow": ("svc",), "pytorch": ("svc",), "mpi": ("ssh", "svc"), "ray": ("svc",)}
@@ -105,31 +103,18 @@ def _mutate_job(job: Json) -> Json:
         shape = shape_of("volcano.schema.json", "TaskSpec")
         full = [settle(shape, rewritten(shape, task), (), Notes()) for task in full]
     changes: Json = {"tasks": full} if "tasks" in spec else {}
-    for key, default in _JOB_DEFAULTS.items():
-        if not spec.get(key):
-            changes[key] = default(full)
+    defaults = {
+        "schedulerName": SCHEDULER,
+        "queue": DEFAULT_QUEUE,
+        "maxRetry": MAX_RETRY,
+        "minAvailable": sum(task["minAvailable"] for task in full),
+    }
+    changes.update({key: value for key, value in defaults.items() if not spec.get(key)})
     plugins = spec.get("plugins", {})
     missing = [need for plugin in plugins for need in _NEEDS.get(plugin, ()) if need not in plugins]
     if missing:
         changes["plugins"] = {**plugins, **{need: [] for need in missing}}
     return {**job, "spec": {**spec, **changes}}
-
-
-def _constant(value: object, _tasks: list[Json]) -> object:
-    return value
-
-
-def _gang(tasks: list[Json]) -> int:
-    """Add up what the tasks ask for, each by default all of its replicas."""
-    return sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
-
-
-_JOB_DEFAULTS: dict[str, Callable[[list[Json]], object]] = {
-    "schedulerName": partial(_constant, SCHEDULER),
-    "queue": partial(_constant, "default"),
-    "maxRetry": partial(_constant, MAX_RETRY),
-    "minAvailable": _gang,
-}
 
 
 def _with_defaults(task: Json, position: int) -> Json:
@@ -143,6 +128,5 @@ def _with_defaults(task: Json, position: int) -> Json:
         changes["maxRetry"] = MAX_RETRY
     pod = task.get("template", {}).get("spec", {})
     if pod.get("hostNetwork") and not pod.get("dnsPolicy"):
-        template = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
-        changes["template"] = template
+        changes["template"] = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
     return {**task, **changes} if changes else task

@@ -1,4 +1,4 @@
-"""What a cluster with Volcano says of a Job that is to be created: its schema's rules, its webhooks' and those of pods."""
+"""What a cluster with Volcano says of a new Job: its schema and its webhooks, and Kubernetes of the pods."""
 
 from __future__ import annotations
 

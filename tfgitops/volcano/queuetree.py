@@ -27,7 +27,7 @@ class Tree:
         self.name: str = queue.get("metadata", {}).get("name", "")
         self._queues: dict[str, Json] = {**others, self.name: queue}
         self._below: defaultdict[str, list[str]] = defaultdict(list)
-        for name, other in self._queues.items():
+        for name in self._queues:
             if name != ROOT_QUEUE:
                 self._below[self.parent(name)].append(name)
 

@@ -12,7 +12,7 @@ STRICTER: dict[str, str] = {
     "crd-required": "drifts: admitted only where the webhook rewrites all tasks, and so fills it in",
     "crd-queue-required": "drifts: the webhook fills in the queue default",
     "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only where the webhook rewrites all tasks",
-    "crd-q-weight-min": "drifts: the webhook turns a weight of 0 into 1",
+    "crd-q-weight-range": "drifts: the webhook turns a weight of 0 into 1",
     # It fails, or does nothing, later.
     "pod-name-of-last-replica": "hangs: the webhook asks about the task's position, and the last pod cannot be made",
     "job-name-dots": "hangs: the Service of the svc plugin cannot be made",
@@ -26,7 +26,7 @@ STRICTER: dict[str, str] = {
     "k8s-volumes-projected-path-conflict": "fails later: one of the two files hides the other",
     "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
     # Not for a manifest in Git.
-    "meta-owner-references": "fails later: an owner's uid is the cluster's to make, so the object is collected as garbage",
+    "meta-owner-references": "fails later: only the cluster knows an owner's uid, so the object is garbage to it",
     "queue-root-protected": "the root queue is Volcano's own, and an update of its amounts is refused",
     # No training job needs it.
     "k8s-os-enum": "no training job needs Windows",

@@ -1,0 +1,71 @@
+"""The pages say what the code does: tables are fresh, links lead somewhere, examples compile."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    from tfgitops import Plugins
+
+PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "plugins").glob("*.md")]
+
+
+def _reference() -> Any:
+    spec = importlib.util.spec_from_file_location("reference", REPOSITORY / "tools" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["spec.md", "diagnostics.md"])
+def test_the_tables_are_fresh(name: str, plugins: Plugins) -> None:
+    reference = _reference()
+    page = (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
+    assert page == reference.with_table(page, reference.tables(plugins)[name]), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page: Any) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_module_that_the_architecture_names_exists() -> None:
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z]+/)?[a-z_]+\.py)`", text))
+    missing = [name for name in named if not (REPOSITORY / "tfgitops" / name).exists()]
+    assert missing == []
+    assert named
+
+
+def test_the_readme_shows_the_tutorial_as_it_is() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    tutorial = REPOSITORY / "environments" / "tutorial"
+    spec = (tutorial / "environment.yaml").read_text(encoding="utf-8").split("\n", 1)[1]
+    assert f"```yaml\n{spec}```" in readme
+    manifest = (tutorial / "manifests" / "workloads" / "job-tf-dist-mnist.yaml").read_text(encoding="utf-8")
+    name = re.search(r"name: (tf-dist-mnist-\w{8})", manifest)
+    assert name is not None
+    assert set(re.findall(r"tf-dist-mnist-[0-9a-f]{8}", readme)) == {name[1]}
+
+
+def test_every_code_that_the_compiler_uses_is_in_its_table(compile_spec: Callable[..., Result]) -> None:
+    from tfgitops.diagnostics import CODES
+
+    used: set[str] = set()
+    for path in (REPOSITORY / "tfgitops").rglob("*.py"):
+        if path.name != "diagnostics.py":
+            used |= set(re.findall(r'"(TF[0-9]{3})"', path.read_text(encoding="utf-8")))
+    assert used - set(CODES) == set()
+    assert set(CODES) - used == set(), "no longer used"
