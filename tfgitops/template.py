@@ -38,11 +38,10 @@ def plan_template(job: Job, role: Role, wanted: Wanted) -> dict[str, Any]:
     container: dict[str, Any] = {"name": TRAINING_CONTAINER}
     if role.in_cluster:
         container["ports"] = [{"name": PORT_NAME, "containerPort": job.port, "protocol": "TCP"}]
-    if wanted.container:
-        container = merge(container, wanted.container, "Container")
-    container = merge(container, _container_fields(job, role), "Container")
-    template = merge(_core_pod(job), wanted.pod, "PodTemplateSpec")
-    template = merge(template, _pod_fields(job, role, template), "PodTemplateSpec")
+    container = _lay_over(container, wanted.container)
+    container = _lay_over(container, _container_fields(job, role))
+    template = merge(_core_pod(job), wanted.pod, "PodTemplateSpec") if wanted.pod else _core_pod(job)
+    template["spec"] |= _pod_fields(job, role, template["spec"])
     for holder in (job, role):
         if patch := overlay_of(holder, "container"):
             container = merge(container, patch, "Container")
@@ -119,8 +118,14 @@ def _resources(data: Mapping[str, Any]) -> dict[str, Any]:
     return resources
 
 
+def _lay_over(container: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay a partial container without nulls over another; only what both have needs to be merged."""
+    both = {key: fields[key] for key in fields if key in container}
+    return {**container, **fields, **(merge({k: container[k] for k in both}, both, "Container") if both else {})}
+
+
 def _pod_fields(job: Job, role: Role, below: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in Kubernetes's words what the spec says of a role's pods; tolerations join those of the plugins."""
+    """Say in Kubernetes's words what the spec says of a role's pods; selectors and tolerations join the plugins'."""
     data = role.data
     spec: dict[str, Any] = {}
     if "restartPolicy" in data:
@@ -128,13 +133,16 @@ def _pod_fields(job: Job, role: Role, below: Mapping[str, Any]) -> dict[str, Any
     if "serviceAccount" in job.data:
         spec["serviceAccountName"] = job.data["serviceAccount"]
     if secrets := job.data.get("imagePullSecrets"):
-        spec["imagePullSecrets"] = [{"name": name} for name in secrets]
+        spec["imagePullSecrets"] = _joined(below.get("imagePullSecrets"), [{"name": name} for name in secrets])
     if selector := data.get("nodeSelector"):
-        spec["nodeSelector"] = {key: str(value) for key, value in selector.items()}
+        spec["nodeSelector"] = {**below.get("nodeSelector", {}), **{k: str(v) for k, v in selector.items()}}
     if tolerations := data.get("tolerations"):
-        already = below["spec"].get("tolerations", [])
-        spec["tolerations"] = [*already, *(item for item in tolerations if item not in already)]
-    return {"spec": spec}
+        spec["tolerations"] = _joined(below.get("tolerations"), tolerations)
+    return spec
+
+
+def _joined(already: list[Any] | None, further: list[Any]) -> list[Any]:
+    return [*(already or ()), *(item for item in further if item not in (already or ()))]
 
 
 def _texts(values: list[Any]) -> list[str]:

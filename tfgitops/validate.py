@@ -180,8 +180,8 @@ def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], a
         hint = f"write {'true' if str(value).lower() in ('yes', 'on', 'y', 'true') else 'false'}"
     elif "string" in kinds and type(value) is int:
         hint = f'quote it: "{value}"'
-    elif "integer" in kinds and type(value) is str:
-        hint = f"{hint}; an integer, unquoted" if hint else "write an integer, unquoted"
+    elif "integer" in kinds and type(value) is str and value.strip().lstrip("-").isdigit():
+        hint = f"write {value.strip()}, without quotes or zeros before it"
     if (odd := odd_characters(value)) if type(value) is str else None:
         hint = f"it holds {' and '.join(odd or ())}; type it anew"
     message = f"{_name(at)} must be {expected}"
@@ -266,9 +266,10 @@ _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Probl
 
 
 def _name(at: Route) -> str:
-    """Name a place by its last keys: `worker.gpu`, or the index of a list behind its key."""
-    parts = [str(key) if type(key) is str else f"[{key}]" for key in at[-2:]]
-    return "'" + ".".join(parts).replace(".[", "[") + "'" if parts else "the file"
+    """Name a place by its last two keys, with the indices between: `policies[0].action`."""
+    keys = [index for index, key in enumerate(at) if isinstance(key, str)][-2:]
+    parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in at[keys[0] :]] if keys else []
+    return f"'{''.join(parts).lstrip('.')}'" if parts else "the file"
 
 
 def _show(value: Any) -> str:

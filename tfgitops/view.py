@@ -17,6 +17,13 @@ class View(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         return freeze(self._data[key])
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the read-only value of a key, or a default: without the exception that `Mapping` would catch."""
+        return freeze(self._data[key]) if key in self._data else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._data
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._data)
 
