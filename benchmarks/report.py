@@ -57,16 +57,17 @@ def _peer(result: Result, results: Mapping[tuple[str, int], Result]) -> Result:
 
 
 def targets(results: Results) -> Iterator[str]:
-    """Yield a line for each target: what it asks for, what was measured, and whether that reaches it."""
+    """Yield a line for each target: what it asks for, what was measured, and whether that is enough."""
     start, one = results[PASS, 0], results.get((COLD, 1))
     script, many = results.get((JINJA, _MANY)), results.get((COLD, _MANY))
     times_script = many.cpu / script.cpu if many and script else None
-    yield _target(f"{_MANY:,} jobs, CPU time of the script", times_script, _TIMES_JINJA, "times")
-    yield _target(f"{_MANY:,} jobs, peak memory", many.peak if many else None, _PEAK_MB, "MB")
-    yield _target("one job, CPU time of `python -c pass`", one.cpu / start.cpu if one else None, _TIMES_PASS, "times")
+    yield _target(f"{_MANY:,} jobs in at most {{}} times the script's CPU time", _TIMES_JINJA, times_script)
+    yield _target(f"{_MANY:,} jobs in at most {{}} MB", _PEAK_MB, many.peak if many else None)
+    yield _target(
+        "one job in at most {} times the CPU time of `pass`", _TIMES_PASS, one.cpu / start.cpu if one else None
+    )
 
 
-def _target(what: str, value: float | None, most: int, unit: str) -> str:
-    if value is None:
-        return f"- {what}: at most {most} {unit}; not measured"
-    return f"- {what}: at most {most} {unit}; {value:.2f} {unit}, {'reached' if value <= most else 'NOT reached'}"
+def _target(what: str, most: int, value: float | None) -> str:
+    outcome = "not measured" if value is None else f"{value:.2f}, {'reached' if value <= most else 'NOT reached'}"
+    return f"- {what.format(most)}: {outcome}"

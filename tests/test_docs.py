@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import REPOSITORY
 
+from tfgitops.diagnostics import CODES
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
     from tfgitops import Plugins
 
 PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "plugins").glob("*.md")]
@@ -60,9 +58,7 @@ def test_the_readme_shows_the_tutorial_as_it_is() -> None:
     assert set(re.findall(r"tf-dist-mnist-[0-9a-f]{8}", readme)) == {name[1]}
 
 
-def test_every_code_that_the_compiler_uses_is_in_its_table(compile_spec: Callable[..., Result]) -> None:
-    from tfgitops.diagnostics import CODES
-
+def test_every_code_that_the_compiler_uses_is_in_its_table() -> None:
     used: set[str] = set()
     for path in (REPOSITORY / "tfgitops").rglob("*.py"):
         if path.name != "diagnostics.py":

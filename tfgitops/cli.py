@@ -88,7 +88,7 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
         except KeyboardInterrupt:
             print("interrupted; what was written is whole", file=sys.stderr)
             code = 130
-        except typer.Exit:
+        except (typer.Exit, typer.BadParameter):
             raise
         except Exception:  # noqa: BLE001 - the last net: a bug of ours has a code of its own
             traceback.print_exc()
@@ -173,7 +173,7 @@ def validate(
 @app.command(epilog=f"Example: tfgitops schema -o schemas/environment.schema.json. {EXIT_CODES}")
 @_guarded
 def schema(
-    which: Annotated[Which, typer.Argument(help="What the schema is for: a spec, or a jobs/*.yaml.")] = Which.environment,
+    which: Annotated[Which, typer.Argument(help="A spec, or a jobs/*.yaml.")] = Which.environment,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     no_plugin: Without = None,
 ) -> int:  # fmt: skip

@@ -67,8 +67,9 @@ def _table(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterato
     for key, value in sorted(schema["properties"].items()):
         reference = str(value.get("$ref", "")).rpartition("/")[2]
         meaning = value.get("description") or definitions.get(reference, {}).get("description", "")
-        listed = f": {', '.join(f'`{item}`' for item in value['enum'])}" if "enum" in value else ""
-        yield f"| `{key}` | {meaning.replace('|', '/')}{listed if listed and str(value['enum'][0]) not in meaning else ''} |"
+        listed = [str(item) for item in value.get("enum", ())]
+        choices = f": {', '.join(f'`{item}`' for item in listed)}" if listed and listed[0] not in meaning else ""
+        yield f"| `{key}` | {meaning.replace('|', '/')}{choices} |"
     yield ""
 
 

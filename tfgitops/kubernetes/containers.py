@@ -74,7 +74,7 @@ def containers_of(spec: Json) -> Iterator[tuple[Route, Json]]:
 def judge_containers(spec: Json) -> Iterator[Fault]:
     """Judge each container by itself, then their names and ports against each other."""
     for at, container in containers_of(spec):
-        if "image" not in container:
+        if not container.get("image"):
             yield RULES.fault("k8s-container-image-required", (*at, "image"))
         yield from _judge_kind(container, at)
         yield from _judge_env(container, at)

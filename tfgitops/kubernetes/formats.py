@@ -77,12 +77,12 @@ def is_projected_path(text: str) -> bool:
 
 
 def is_ip(text: str) -> bool:
-    """Tell whether text is an IP address without a zone."""
+    """Tell whether text is an IP address, without a zone, and not one of IPv4 in the clothes of IPv6."""
     try:
-        ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    return "%" not in text
+    return "%" not in text and getattr(address, "ipv4_mapped", None) is None
 
 
 def _is_subscript(path: str) -> bool:

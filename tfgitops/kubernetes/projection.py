@@ -11,25 +11,30 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
+_SAME = ("two files of the volume have the path {found}", "move one of them")
 RULES = Rules(
-    {"k8s-volumes-projected-path-conflict": ("two files of the volume have the path {found}", "move one of them")}
+    {
+        "k8s-volumes-projected-path-conflict": _SAME,
+        "pod-projected-path-hidden": _SAME,  # Kubernetes does not ask about the path of a token
+    }
 )
 
 
 def judge_projected_paths(spec: Json) -> Iterator[Fault]:
     """Judge the paths of all projected volumes."""
     for i, volume in enumerate(spec.get("volumes", ())):
-        seen = set()
-        for path in _paths(volume.get("projected", {})):
+        seen: dict[str, bool] = {}
+        for path, asked in _paths(volume.get("projected", {})):
             if path in seen:
-                at = ("volumes", i, "projected")
-                yield RULES.fault("k8s-volumes-projected-path-conflict", at, found=path)
-            seen.add(path)
+                rule = "k8s-volumes-projected-path-conflict" if asked and seen[path] else "pod-projected-path-hidden"
+                yield RULES.fault(rule, ("volumes", i, "projected"), found=path)
+            seen[path] = asked or seen.get(path, False)
 
 
-def _paths(projected: Json) -> Iterator[str]:
+def _paths(projected: Json) -> Iterator[tuple[str, bool]]:
+    """Give each path, and whether Kubernetes asks about it."""
     for projection in projected.get("sources", ()):
         for source in projection.values():
             if "path" in source:
-                yield source["path"]
-            yield from (item.get("path", "") for item in source.get("items", ()))
+                yield source["path"], False
+            yield from ((item.get("path", ""), True) for item in source.get("items", ()))

@@ -16,8 +16,3 @@ def schema_file(name: str) -> dict[str, Any]:
     """Read one of our schemas by its file name, which is also its `$id`."""
     path = next(folder / name for folder in _FOLDERS if (folder / name).is_file())
     return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-
-
-def kubernetes_types() -> dict[str, Any]:
-    """Give the shapes of all Kubernetes types that a pod template is made of, by their short names."""
-    return cast("dict[str, Any]", schema_file("pod.schema.json")["$defs"])

@@ -8,11 +8,11 @@ remembered by content, since a thousand jobs are made of the same few hundred fi
 from __future__ import annotations
 
 import marshal
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.kubernetes.duration import is_duration
 from tfgitops.kubernetes.fault import Fault, Route, Rules, show
 from tfgitops.kubernetes.limits import judge_limits
 from tfgitops.kubernetes.quantity import explain
@@ -32,7 +32,7 @@ RULES = Rules(
         "null-in-list": ("an item of the list is empty", "take it out"),
     }
 )
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)")
+_REMEMBERED_MAX = 4096  # bytes; longer values, like scripts, are mostly met once
 
 
 @dataclass(kw_only=True)
@@ -74,28 +74,37 @@ class Shape:
 
 def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     """Give the value as the server would store it, and note what is refused or dropped."""
-    if shape.remembered:
-        try:
-            packed = marshal.dumps(value, 2)
-        except ValueError:  # not plain JSON, so not to be remembered
-            return _KINDS[shape.kind](shape, value, at, notes)
-        stored, found = _seen(shape, packed)
-        if found is not None:
-            notes.add(found, at)
-        return value if stored is None else stored
-    return _KINDS[shape.kind](shape, value, at, notes)
+    if not shape.remembered:
+        return _KINDS[shape.kind](shape, value, at, notes)
+    try:
+        packed = marshal.dumps(value, 2)
+    except ValueError:  # not plain JSON
+        packed = b""
+    found: Notes | None
+    if 0 < len(packed) <= _REMEMBERED_MAX:
+        stored, found = _remember(shape, packed)
+    else:
+        stored, found = _look(shape, value)
+    if found is not None:
+        notes.add(found, at)
+    return value if stored is None else stored
 
 
 @lru_cache(maxsize=1 << 16)
-def _seen(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
-    """Settle one remembered value; None stands for the value itself, and for nothing to note."""
-    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+def _remember(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
+    """Look at a packed value; None stands for the value itself, and for nothing to note."""
+    stored, notes = _look(shape, marshal.loads(packed))  # noqa: S302 - packed by the caller, a line ago
+    same = marshal.dumps(stored, 2) == packed  # unlike ==, it tells 3 from 3.0 and from True
+    return None if same else stored, notes if notes != Notes() else None
+
+
+def _look(shape: Shape, value: Any) -> tuple[Any, Notes]:
+    """Settle one value, and judge it by its limits where its shape is right."""
     notes = Notes()
     stored = _KINDS[shape.kind](shape, value, (), notes)
     if shape.limits and not notes.faults:
         notes.limits.extend(judge_limits(shape.limits, stored))
-    same = stored == value and marshal.dumps(stored, 2) == packed  # 3.0 == 3, and True == 1
-    return None if same else stored, notes if notes != Notes() else None
+    return stored, notes
 
 
 def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
@@ -144,7 +153,7 @@ def _note_repeats(keys: tuple[str, ...], items: list[Any], at: Route, notes: Not
 def _string(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if not isinstance(value, str):
         return notes.refuse(value, at, "text")
-    if shape.duration and not _DURATION.fullmatch(value):
+    if shape.duration and not is_duration(value):
         return notes.refuse(value, at, "a duration", rule="decode-duration")
     return value
 

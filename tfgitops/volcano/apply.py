@@ -28,6 +28,8 @@ def three_way(live: Json, old: Json, new: Json) -> Json:
 
 def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
     """List the outermost places at which two JSON values differ."""
+    if before is after:
+        return []
     if isinstance(before, dict) and isinstance(after, dict):
         routes = []
         for key in {**before, **after}:

@@ -24,6 +24,7 @@ ACTIONS = (
 )
 INTERNAL_EVENTS = frozenset({"PodRunning", "OutOfSync", "CommandIssued"})
 _ONE_OF_ACTIONS = f"use one of {', '.join(ACTIONS)}"
+_NO_ACTION = ("this policy has no action that Volcano knows: {found}", _ONE_OF_ACTIONS)
 RULES = Rules(
     {
         "policy-no-trigger": ("this policy reacts to nothing", "give an event, events or an exitCode"),
@@ -39,7 +40,8 @@ RULES = Rules(
             "{found} is an event of Volcano's own, which no policy may react to",
             "react to PodFailed, PodEvicted, PodPending, Unknown, TaskCompleted, TaskFailed or *",
         ),
-        "policy-action": ("this policy has no action that Volcano knows: {found}", _ONE_OF_ACTIONS),
+        "policy-action": _NO_ACTION,
+        "policy-action-ignored": _NO_ACTION,  # what the webhook does not see
         "policy-event-duplicate": (
             "an earlier policy of this list reacts to {found} already",
             "keep one of the two",
@@ -62,7 +64,8 @@ def judge_policies(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
         yield from _judge_trigger(policy, (*at, i))
         if policy.get("action") not in ACTIONS:
             found = show(policy.get("action", ""))
-            yield RULES.fault("policy-action", (*at, i, "action"), found=found, expected=_ONE_OF_ACTIONS)
+            rule = "policy-action" if "exitCode" not in policy else "policy-action-ignored"
+            yield RULES.fault(rule, (*at, i, "action"), found=found, expected=", ".join(ACTIONS))
     yield from _judge_repeats(policies, at)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.kubernetes import duration
 from tfgitops.kubernetes.quantity import canonical
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def rewritten(shape: Shape, value: Any, amount: Callable[[str | int], str | int]
     """
     if shape.kind == "quantity":
         return amount(value)
+    if shape.duration:
+        return duration.canonical(value)
     if isinstance(value, list) and shape.every:
         return [rewritten(shape.every, item, amount) for item in value]
     if not isinstance(value, dict):

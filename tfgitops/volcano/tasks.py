@@ -16,6 +16,10 @@ _POD_NAME = (
     "the pod {pod} would have a name of {found} characters, and 63 is the most",
     "shorten the job's or the task's name by {over}",
 )
+_PARTITIONS = (
+    "{total} partitions of {size} are not the {found} replicas of the task",
+    "let replicas be totalPartitions times partitionSize",
+)
 RULES = Rules(
     {
         "task-min-over-replicas": (
@@ -25,10 +29,8 @@ RULES = Rules(
         "pod-name": _POD_NAME,
         "pod-name-of-last-replica": _POD_NAME,
         "task-name-duplicate": ("two tasks are called {found}", "rename one of them"),
-        "partition-replicas": (
-            "{total} partitions of {size} are not the {found} replicas of the task",
-            "let replicas be totalPartitions times partitionSize",
-        ),
+        "partition-replicas": _PARTITIONS,
+        "partition-overflow": _PARTITIONS,  # what the webhook does not see, since it multiplies in 32 bits
         "partition-min-available": (
             "{least} partitions of {size} are not the task's minAvailable of {found}",
             "let minAvailable be minPartitions times partitionSize",
@@ -95,7 +97,8 @@ def judge_partitions(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
         total, size, least = partition["totalPartitions"], partition["partitionSize"], partition["minPartitions"]
         found = replicas_of(task)
         if total * size != found:
-            rule, place = "partition-replicas", (*at, i, "replicas")
+            overflows = (total * size - found) % (1 << 32) == 0
+            rule, place = "partition-overflow" if overflows else "partition-replicas", (*at, i, "replicas")
             yield RULES.fault(rule, place, found=found, expected=str(total * size), total=total, size=size)
         elif least and least * size != task.get("minAvailable", least * size):
             rule, place = "partition-min-available", (*at, i, "minAvailable")

@@ -10,6 +10,7 @@ from tfgitops.volcano.fault import Fault, Rules, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
     from tfgitops.volcano.fault import Route
 
 WARNINGS = frozenset({"pending-restarts-pod", "failed-beats-evicted"})

@@ -1,0 +1,527 @@
+"""Plugins: found, asked, joined whatever their order, and never able to break more than themselves."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from tfgitops import Compiled, Plugins, compile_environment, discover
+from tfgitops.cli import app
+from tfgitops.diagnostics import CompileError
+from tfgitops.project import read_project
+from tfgitops.report.text import render
+
+SPEC = """\
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+namespace: ml
+jobs:
+  train:
+    image: tf:2.21
+    labels: {team: vision}
+    worker: 2
+"""
+HEAD = """\
+from tfgitops import Object, Patch, Problem, SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+
+"""
+FOLDER = Path("environments/prod")
+MANIFESTS = FOLDER / "manifests"
+
+
+class Repository:
+    """A root with one environment, and local plugins of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.spec(SPEC)
+        self._names: list[str] = []
+        self._settings = ""
+        self._write()
+
+    def spec(self, text: str) -> None:
+        (self.root / FOLDER).mkdir(parents=True, exist_ok=True)
+        (self.root / FOLDER / "environment.yaml").write_text(text)
+
+    def plugin(self, name: str, body: str = "", head: str = HEAD) -> None:
+        (self.root / f"{name}.py").write_text(head + textwrap.dedent(body))
+        self._names.append(name)
+        self._write()
+
+    def settings(self, text: str) -> None:
+        self._settings = text
+        self._write()
+
+    def _write(self) -> None:
+        files = json.dumps([f"{name}.py" for name in self._names])
+        (self.root / "pyproject.toml").write_text(f"[tool.tfgitops]\nplugins = {files}\n{self._settings}\n")
+
+    def discover(self, *without: str) -> Plugins:
+        return discover(read_project(self.root), without)
+
+    def compile(self, plugins: Plugins | None = None) -> Compiled:
+        project = read_project(self.root)
+        return compile_environment(self.root / FOLDER, plugins or discover(project), project)
+
+    def job(self) -> dict[str, Any]:
+        compiled = self.compile()
+        assert compiled.ok, render(compiled.diagnostics)
+        text = next(file.text for file in compiled.files if file.path == "workloads/job-train.yaml")
+        manifest: dict[str, Any] = yaml.safe_load(text)
+        return manifest
+
+    def pod(self) -> dict[str, Any]:
+        spec: dict[str, Any] = self.job()["spec"]["tasks"][0]["template"]["spec"]
+        return spec
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    monkeypatch.chdir(tmp_path)
+    return Repository(tmp_path)
+
+
+def hook(name: str, arguments: str, body: str) -> str:
+    return f"@hookimpl\ndef {name}({arguments}):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n\n\n"
+
+
+def contribute(body: str) -> str:
+    return hook("tfgitops_contribute", "job", body)
+
+
+def build(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["build", *arguments])
+
+
+# --- what a plugin can do ----------------------------------------------------------------------------------------
+
+COST = """\
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "costCentre", {"type": "string", "description": "who pays"})
+
+
+@hookimpl
+def tfgitops_check_environment(environment):
+    known = environment.settings["cost"]["centres"]
+    for job in environment.jobs:
+        if job.get("costCentre") not in known:
+            yield Problem(
+                code="COST01", message="an unknown cost centre", at=(*job.route, "costCentre"),
+                expected=", ".join(known),
+            )
+
+
+@hookimpl
+def tfgitops_contribute(job):
+    yield job.patch({"metadata": {"labels": {"cost": job.get("costCentre")}}}, "costCentre")
+
+
+@hookimpl
+def tfgitops_objects(environment):
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cost"}, "data": {"by": "cost"}}
+    yield Object(manifest, ("jobs",))
+"""
+
+
+@pytest.fixture
+def cost(repository: Repository) -> Repository:
+    repository.plugin("cost", COST)
+    repository.settings("[tool.tfgitops.settings.cost]\ncentres = ['c1', 'c2']")
+    return repository
+
+
+def test_a_local_plugin_owns_keys_checks_patches_and_adds_objects(cost: Repository) -> None:
+    cost.spec(SPEC + "    costCentre: c1\n")
+    assert cost.job()["metadata"]["labels"] == {"cost": "c1", "team": "vision", "tfgitops/job": "train"}
+    objects = {file.path: yaml.safe_load(file.text) for file in cost.compile().files}
+    assert objects["workloads/configmap-cost.yaml"]["metadata"] == {"name": "cost", "namespace": "ml"}
+
+
+def test_a_problem_of_a_plugin_stands_on_the_line_that_it_names(cost: Repository) -> None:
+    cost.spec(SPEC + "    costCentre: c3\n")
+    [found] = cost.compile().diagnostics
+    assert found.code == "COST01"
+    assert found.span is not None
+    assert (found.span.line, found.span.column) == (9, 17)
+    assert found.expected == "c1, c2"
+
+
+def test_a_key_of_a_plugin_is_judged_by_its_schema_and_suggested(cost: Repository) -> None:
+    cost.spec(SPEC + "    costCenter: 7\n")
+    [found] = cost.compile().diagnostics
+    assert (found.code, found.hint) == ("TF201", "did you mean 'costCentre'?")
+    cost.spec(SPEC + "    costCentre: 7\n")
+    [found] = cost.compile().diagnostics
+    assert (found.code, found.expected) == ("TF202", "text")
+
+
+def test_editors_see_the_keys_of_local_plugins(cost: Repository) -> None:
+    assert '"costCentre"' in CliRunner().invoke(app, ["schema"]).stdout
+
+
+def test_a_plugin_that_is_left_out_owns_nothing(cost: Repository) -> None:
+    assert build("--no-plugin", "cost").exit_code == 0
+    cost.spec(SPEC + "    costCentre: c1\n")
+    result = build("--no-plugin", "cost")
+    assert result.exit_code == 1
+    assert "unknown key 'costCentre'" in result.stderr
+
+
+def test_leaving_out_what_is_not_there_is_told(repository: Repository) -> None:
+    result = build("--no-plugin", "ques")
+    assert result.exit_code in (1, 2)
+    assert "'ques'" in result.stderr
+
+
+def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Repository) -> None:
+    cost.spec(SPEC + "    costCentre: c1\n")
+    assert CliRunner().invoke(app, ["lock"]).exit_code == 0
+    assert 'cost = "sha256:' in Path("tfgitops.lock").read_text(encoding="utf-8")
+    assert build("--locked").exit_code == 0
+    with Path("cost.py").open("a") as file:
+        file.write("# a remark\n")
+    result = build("--locked")
+    assert result.exit_code == 1
+    assert "plugin 'cost' is sha256:" in result.stderr
+
+
+def test_a_hook_may_take_fewer_arguments(repository: Repository) -> None:
+    repository.plugin("few", hook("tfgitops_check_manifests", "manifests", "assert manifests; return []"))
+    assert repository.compile().diagnostics == ()
+
+
+def test_a_hook_may_answer_with_nothing(repository: Repository) -> None:
+    repository.plugin("idle", contribute("return None"))
+    assert repository.compile().diagnostics == ()
+
+
+# --- patches of several plugins ----------------------------------------------------------------------------------
+
+
+def pod_patch(spec: str) -> str:
+    return contribute(f'for role in job.roles: yield role.pod({{"spec": {spec}}}, "image")')
+
+
+def requirement(key: str) -> str:
+    expression = f'{{"matchExpressions": [{{"key": "{key}", "operator": "Exists"}}]}}'
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    return pod_patch(f'{{"affinity": {{"nodeAffinity": {{"{required}": {{"nodeSelectorTerms": [{expression}]}}}}}}}}')
+
+
+def test_patches_merge_by_the_keys_of_lists(repository: Repository) -> None:
+    repository.plugin("one", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
+    repository.plugin("two", pod_patch('{"tolerations": [{"key": "b", "operator": "Exists"}]}'))
+    assert [entry["key"] for entry in repository.pod()["tolerations"]] == ["a", "b"]
+
+
+def test_equal_values_merge(repository: Repository) -> None:
+    for name in ("one", "two"):
+        repository.plugin(name, pod_patch('{"nodeSelector": {"zone": "a"}}'))
+    assert repository.pod()["nodeSelector"] == {"zone": "a"}
+
+
+def test_node_affinities_combine_with_and(repository: Repository) -> None:
+    repository.plugin("one", requirement("a"))
+    repository.plugin("two", requirement("b"))
+    required = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    [term] = required["nodeSelectorTerms"]
+    assert [entry["key"] for entry in term["matchExpressions"]] == ["a", "b"]
+
+
+def test_arguments_of_svc_unite(repository: Repository) -> None:
+    flag = "--disable-network-policy=true"
+    for name in ("one", "two"):
+        repository.plugin(name, contribute(f'yield job.patch({{"spec": {{"plugins": {{"svc": ["{flag}"]}}}}}})'))
+    assert repository.job()["spec"]["plugins"]["svc"] == [flag, "--publish-not-ready-addresses=true"]
+
+
+def test_the_spec_and_its_overlays_win_over_a_plugin(repository: Repository) -> None:
+    repository.plugin("zone", pod_patch('{"nodeSelector": {"zone": "a", "disk": "ssd"}, "priority": 1}'))
+    repository.spec(SPEC + "    nodeSelector: {zone: b}\n    pod: {spec: {priority: 2}}\n")
+    assert repository.pod()["nodeSelector"] == {"disk": "ssd", "zone": "b"}
+    assert repository.pod()["priority"] == 2
+
+
+def test_plugins_that_disagree_are_both_named_with_both_lines(repository: Repository) -> None:
+    value = '{"spec": {"nodeSelector": {"zone": "%s"}}}'
+    repository.plugin("alpha", contribute(f"yield job.roles[0].pod({value % 'a'})"))
+    repository.plugin("beta", contribute(f'yield Patch(("pod", "worker"), {value % "b"}, (*job.route, "labels"))'))
+    [found] = repository.compile().diagnostics
+    assert (found.code, found.severity) == ("TF401", "error")
+    assert found.message == "plugins 'alpha' and 'beta' want different values for worker.spec.nodeSelector.zone"
+    assert found.span is not None
+    assert (found.span.line, found.found, found.expected) == (7, "b", "a")
+    [(message, place)] = found.notes
+    assert "'alpha'" in message
+    assert place.line == 8
+    assert build().exit_code == 1
+    assert not MANIFESTS.exists()
+
+
+def test_no_order_of_plugins_changes_a_byte(repository: Repository) -> None:
+    repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
+    repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
+    repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
+    plugins = repository.discover("gpu", "storage")
+    texts = {
+        tuple(file.text for file in repository.compile(Plugins(order)).files) for order in permutations(plugins.plugins)
+    }
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("order", [("alpha", "beta"), ("beta", "alpha")])
+def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], repository: Repository) -> None:
+    bodies = {"alpha": requirement("a"), "beta": requirement("b")}
+    for name in order:
+        repository.plugin(name, bodies[name])
+    assert [plugin.name for plugin in repository.discover().plugins] == ["alpha", "beta", "gpu", "queue", "storage"]
+    term = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert [entry["key"] for entry in term["nodeSelectorTerms"][0]["matchExpressions"]] == ["a", "b"]
+
+
+# --- plugins that fail -------------------------------------------------------------------------------------------
+
+HOOKS = {
+    "tfgitops_check_environment": "environment",
+    "tfgitops_contribute": "job",
+    "tfgitops_objects": "environment",
+    "tfgitops_check_manifests": "environment, manifests",
+}
+
+
+@pytest.mark.parametrize("failure", ["raise ValueError('boom')", "yield from []\nraise ValueError('boom')"])
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_plugin_that_raises_is_named_with_its_hook_and_line(name: str, failure: str, repository: Repository) -> None:
+    repository.plugin("broken", hook(name, HOOKS[name], failure))
+    line = Path("broken.py").read_text(encoding="utf-8").splitlines().index("    raise ValueError('boom')") + 1
+    result = build()
+    assert result.exit_code == 1
+    assert f"error[TF901]: plugin 'broken' local failed in {name}: ValueError('boom') (broken.py:{line})" in (
+        result.stderr
+    )
+    assert "Traceback" not in result.stderr
+    assert not MANIFESTS.exists()
+
+
+def test_the_other_plugins_go_on_when_one_raises(repository: Repository) -> None:
+    repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, volumes: [nowhere]}\n    queue: nowhere"))
+    repository.plugin("broken", hook("tfgitops_check_environment", "environment", "raise ValueError('boom')"))
+    assert {found.code for found in repository.compile().diagnostics} == {"TF901", "QUEUE01", "STORE01"}
+
+
+@pytest.mark.parametrize("where", ["at import", "in a hook"])
+def test_a_plugin_cannot_end_the_program_quietly(where: str, repository: Repository) -> None:
+    body = contribute("raise SystemExit(0)") if where == "in a hook" else "raise SystemExit(0)\n"
+    repository.plugin("broken", body)
+    result = build()
+    assert result.exit_code == 1
+    assert "broken" in result.stderr
+
+
+RUBBISH = {
+    "text": ("yield 'nonsense'", "yielded a str"),
+    "a problem in place of a patch": ("yield Problem(code='X', message='x', at=())", "yielded a Problem"),
+    "a map": ("return {'a': 1}", "yielded a str"),
+    "a number": ("return 3", "is not iterable"),
+    "a role that is not there": ("yield Patch(('pod', 'chief'), {}, job.route)", "('pod', 'chief')"),
+    "a target that is no tuple": ("yield Patch(['job'], {}, job.route)", "['job']"),
+    "a value that is no map": ("yield Patch(('job',), 3, job.route)", "broken"),
+    "a number for a map": ("yield Patch(('job',), {'spec': 3}, job.route)", "spec"),
+    "a set": ("yield job.roles[0].pod({'spec': {'nodeSelector': {'a': {1}}}})", "broken"),
+    "an object": ("yield job.roles[0].pod({'spec': {'nodeSelector': {'a': object()}}})", "broken"),
+    "a number for a key": ("yield job.roles[0].pod({'metadata': {'labels': {1: 'a'}}})", "broken"),
+    "no reason": ("yield Patch(('pod', 'worker'), {'spec': {'nonsense': 1}}, None)", "broken"),
+}
+
+
+@pytest.mark.parametrize("what", RUBBISH)
+def test_rubbish_from_a_plugin_is_its_fault_and_no_crash(what: str, repository: Repository) -> None:
+    body, said = RUBBISH[what]
+    repository.plugin("broken", contribute(body))
+    result = build()
+    assert result.exit_code == 1, result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not MANIFESTS.exists()
+
+
+OBJECTS = {
+    "nothing": "{}",
+    "a list": "[]",
+    "no metadata": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': None}",
+    "no name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {}}",
+    "a set": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}, 'data': {'a': {1}}}",
+    "a float": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}, 'data': {'a': 1.5}}",
+    "a path for a name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': '../../../../x'}}",
+    "a number for a name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 7}}",
+}
+
+
+@pytest.mark.parametrize("what", OBJECTS)
+def test_a_rubbish_object_is_the_plugins_fault_and_no_crash(what: str, repository: Repository) -> None:
+    repository.plugin("broken", hook("tfgitops_objects", "environment", f"yield Object({OBJECTS[what]}, ())"))
+    before = {path for path in repository.root.rglob("*") if "__pycache__" not in path.parts}
+    result = build()
+    assert result.exit_code == 1, result.output
+    assert "Traceback" not in result.stderr
+    after = {path for path in repository.root.rglob("*") if "__pycache__" not in path.parts}
+    assert after == before
+
+
+@pytest.mark.parametrize("folder", ["../../..", "workloads/../../..", "..", "workload", "cluster-x", "Cluster"])
+def test_no_object_leaves_the_manifests(folder: str, repository: Repository) -> None:
+    manifest = "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}}"
+    body = f"yield Object({manifest}, (), folder={folder!r})"
+    repository.plugin("broken", hook("tfgitops_objects", "environment", body))
+    result = build()
+    assert result.exit_code == 1, result.output
+    assert list(repository.root.rglob("configmap-x.yaml")) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "job.data['image'] = 'evil'",
+        "job.roles[0].data['image'] = 'evil'",
+        "job.get('labels')['team'] = 'evil'",
+        "job.environment.data['namespace'] = {'name': 'evil'}",
+        "job.environment.settings['cost'] = {'evil': 1}",
+        "job.name = 'evil'",
+        "job.roles[0].replicas = 9",
+    ],
+)
+def test_what_a_plugin_sees_is_read_only(body: str, repository: Repository) -> None:
+    repository.plugin("evil", contribute(f"{body}\nreturn []"))
+    assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
+
+
+def test_manifests_that_a_plugin_checks_are_read_only(repository: Repository) -> None:
+    body = "manifests[0]['metadata']['name'] = 'evil'\nreturn []"
+    repository.plugin("evil", hook("tfgitops_check_manifests", "manifests", body))
+    assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
+
+
+@pytest.mark.parametrize("field", ["{'metadata': {'name': 'mine'}}", "{'kind': 'Mine'}", "{'spec': {'tasks': []}}"])
+def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: str, repository: Repository) -> None:
+    """A patch that has no effect would be looked for for hours."""
+    repository.plugin("mine", contribute(f"yield job.patch({field})"))
+    compiled = repository.compile()
+    assert not compiled.ok
+    assert "mine" in render(compiled.diagnostics)
+
+
+# --- plugins that cannot be used ---------------------------------------------------------------------------------
+
+
+def refusal(repository: Repository) -> str:
+    """Return what is said when the plugins cannot even be found, as `build` says it too."""
+    result = build()
+    assert result.exit_code == 1, result.output
+    assert "error[TF902]" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not MANIFESTS.exists()
+    with pytest.raises(CompileError) as caught:
+        repository.discover().schema  # noqa: B018 - it is made when it is asked for
+    assert render(caught.value.diagnostics) in result.stderr
+    return str(result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("", "declares no `tfgitops_api`"),
+        ("tfgitops_api = 2\n", "declares tfgitops_api = 2"),
+        ("import nosuch\n", "ModuleNotFoundError"),
+        ("def (\n", "SyntaxError"),
+        ("raise ValueError('boom')\n", "ValueError('boom')"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used_is_named(head: str, said: str, repository: Repository) -> None:
+    repository.plugin("broken", head=head)
+    stderr = refusal(repository)
+    assert "broken" in stderr
+    assert said in stderr
+
+
+def test_a_local_plugin_outside_of_the_root_is_refused(repository: Repository) -> None:
+    (repository.root.parent / "outside.py").write_text(HEAD)
+    Path("pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["../outside.py", "nowhere.py"]\n')
+    assert "../outside.py is not a file inside the root" in refusal(repository)
+
+
+def test_two_plugins_of_one_name_are_refused(repository: Repository) -> None:
+    repository.plugin("queue")
+    stderr = refusal(repository)
+    assert "two plugins are called 'queue'" in stderr
+    assert "queue.py" in stderr
+    assert "tfgitops_queue" in stderr
+
+
+SCHEMAS = {
+    "of another plugin": ('SchemaFragment("job", "queue", {})', "'queue'"),
+    "of the core, in a role": ('SchemaFragment("role", "image", {})', "'image'"),
+    "of the core, in a job": ('SchemaFragment("job", "image", {})', "'image'"),
+    "of another plugin, in a job in place of a role": ('SchemaFragment("job", "gpu", {})', "'gpu'"),
+    "of nobody's block": ('SchemaFragment("nowhere", "x", {})', "'nowhere'"),
+    "with a type that is none": ('SchemaFragment("job", "x", {"type": "nonsense"})', "nonsense"),
+    "with a number for a schema": ('SchemaFragment("job", "x", 3)', "broken"),
+    "with a reference to nowhere": ('SchemaFragment("job", "x", {"$ref": "#/$defs/nowhere"})', "nowhere"),
+}
+
+
+@pytest.mark.parametrize("what", SCHEMAS)
+def test_a_key_has_one_owner_and_a_schema(what: str, repository: Repository) -> None:
+    fragment, said = SCHEMAS[what]
+    repository.plugin("broken", hook("tfgitops_schema", "", f"yield {fragment}"))
+    stderr = refusal(repository)
+    assert said in stderr
+    assert "broken" in stderr, "the plugin at fault is named"
+
+
+def test_a_schema_that_raises_is_told(repository: Repository) -> None:
+    repository.plugin("broken", hook("tfgitops_schema", "", "raise ValueError('boom')"))
+    assert "plugin 'broken' local failed in tfgitops_schema: ValueError('boom')" in refusal(repository)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [hook("tfgitops_contribute", "job, nonsense", "return []"), hook("tfgitops_contributes", "job", "return []")],
+)
+def test_a_hook_that_does_not_exist_in_this_form_is_told(body: str, repository: Repository) -> None:
+    """A slip of the pen would else be a plugin that does nothing."""
+    repository.plugin("broken", body)
+    assert "broken" in refusal(repository)
+
+
+# --- pyproject.toml ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("plugins = 'cost.py'", "must be a list of files"),
+        ("plugins = [1]", "must be a list of files"),
+        ("plugin = []", "unknown key 'plugin'"),
+        ("settings = []", "must hold a table for each plugin"),
+        ("settings = {cost = 1}", "must hold a table for each plugin"),
+        ("plugins = [", "not TOML"),
+    ],
+)
+def test_wrong_settings_of_the_root_are_told(table: str, said: str, repository: Repository) -> None:
+    Path("pyproject.toml").write_text(f"[tool.tfgitops]\n{table}\n")
+    result = build()
+    assert result.exit_code == 1, result.output
+    assert "pyproject.toml" in result.stderr
+    assert said in result.stderr
+    assert not MANIFESTS.exists()
