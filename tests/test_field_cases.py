@@ -626,6 +626,14 @@ CASES = [
     Case(id="pol-09", spec=train("chief: 1, ps: 2, worker: 4, evaluator: 1"), check=checks.chief_decides),
     Case(id="pol-09", spec=train("ps: 2, worker: 4"), check=checks.worker_decides),
     Case(
+        id="pol-09",
+        spec=train("chief: 1, ps: 2, evaluator: 1, worker: 4, policies: [{event: TaskCompleted, action: CompleteJob}]"),
+        warnings=("TF502",),
+        names=("TaskCompleted", "any"),
+        at=("2 TaskCompleted",),
+        note="an override that is written is kept (design 2), and warned of: here any role that ends, ends all",
+    ),
+    Case(
         id="pol-10",
         spec=train(
             "worker: 2, policies: [{event: PodEvicted, action: RestartJob}, {event: PodFailed, action: TerminatedJob}]"

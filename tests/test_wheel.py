@@ -32,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(REPOSITORY / name, place / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, place / "source" / name)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     run(*pip, "wheel", "--no-deps", "--wheel-dir", place, place / "source", cwd=place)
     [built] = place.glob("tfgitops-*.whl")
     return built
@@ -43,8 +43,8 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel, and what it says it needs, into an environment with nothing else."""
     place = tmp_path_factory.mktemp("venv")
     run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", place / "bin" / "python"]
-    run(*pip, "install", wheel, cwd=place)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    run(*pip, "--python", place / "bin" / "python", "install", wheel, cwd=place)
     return place / "bin" / "tfgitops"
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
 from tfgitops.trace import trace
-from tfgitops.volcano.defaults import drift
+from tfgitops.volcano.apply import difference
+from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.fault import Fault
-from tfgitops.volcano.job import judge_job
+from tfgitops.volcano.job import judge_stored
 from tfgitops.volcano.queue import judge_queue
 from tfgitops.volcano.stricter import STRICTER
 from tfgitops.volcano.useless import RULES, WARNINGS, judge_use
@@ -43,8 +44,10 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[Problem]:
     """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
     queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
-    faults = [*judge_job(manifest, [queue]), *judge_use(manifest)]
-    faults = faults or [_drifts(at) for at in drift(manifest)]
+    after = stored(manifest)
+    faults = [*judge_stored(manifest, after, [queue]), *judge_use(manifest)]
+    if not faults and manifest != after.manifest:
+        faults = [_drifts(at) for at in difference(manifest, after.manifest)]
     if not faults:
         return
     crashes: list[Problem] = []  # they were reported when the job was planned

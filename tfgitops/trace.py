@@ -33,6 +33,8 @@ def trace(job: Job, manifest: Mapping[str, Any], at: Route, patches: Iterable[Pa
     """
     if at[:1] == ("metadata",):
         return (*job.route, *at[1:]) if at[1:2] in (("labels",), ("annotations",)) else job.route
+    if at[:2] == ("spec", "plugins"):
+        return _argument(job, manifest, at)
     if at[:2] != ("spec", "tasks"):
         return (*job.route, *at[1:]) if at[1:2] and at[1] in _JOB_KEYS else job.route
     if len(at) < 3 or not isinstance(at[2], int):  # noqa: PLR2004 - spec, tasks, and which
@@ -45,6 +47,15 @@ def trace(job: Job, manifest: Mapping[str, Any], at: Route, patches: Iterable[Pa
         return role.route
     template = manifest["spec"]["tasks"][at[2]]["template"]
     return _template_origin(job, role, template, rest[1:], list(patches))
+
+
+def _argument(job: Job, manifest: Mapping[str, Any], at: Route) -> Route:
+    """Find an argument of a job plugin where it is written: the manifest has them sorted, beside ours."""
+    route = (*job.route, *at[1:3])
+    written = (job.data.get("plugins") or {}).get(at[2] if at[2:] else "") or []
+    if at[3:] and (argument := _at(manifest, at[:4])) in written:
+        return (*route, written.index(argument))
+    return route
 
 
 def _template_origin(job: Job, role: Role, template: Mapping[str, Any], at: Route, patches: list[Patch]) -> Route:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names
 from tfgitops.kubernetes.pod import judge_settled
-from tfgitops.volcano.defaults import ROOT_QUEUE, stored
+from tfgitops.volcano.defaults import ROOT_QUEUE, Stored, stored
 from tfgitops.volcano.fault import Fault, Rules, show
 from tfgitops.volcano.metadata import judge_metadata
 from tfgitops.volcano.plugins import judge_plugins
@@ -68,7 +68,11 @@ def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
     :param manifest: any JSON value.
     :param queues: the Queues that exist, as manifests; one without status is taken to be open.
     """
-    after = stored(manifest)
+    return judge_stored(manifest, stored(manifest), queues)
+
+
+def judge_stored(manifest: object, after: Stored, queues: Sequence[Json]) -> list[Fault]:
+    """Do the same for who has asked already what the server would store of the manifest."""
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)

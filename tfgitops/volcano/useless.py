@@ -68,7 +68,7 @@ FLAGS = {
 _DISCOVERY = ("tensorflow", "pytorch", "ray", "hcclrank")
 _ARGUMENT = re.compile(r"--([a-z-]+)=(.*)", re.DOTALL).fullmatch
 _BOOLEAN = ("publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env")
-_EXIT_CODES = range(1, 256)
+_EXIT_CODES = range(256)  # 0 is refused by Volcano itself
 _VOLCANO_PATH = "/etc/volcano"
 
 
