@@ -130,9 +130,8 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """Return a hint that names the nearest known word, or nothing."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) or [
-        name for name in known if name.lower() == word.lower()
-    ]
-    return f"did you mean '{near[0]}'?" if near else ""
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return a hint that names the nearest known word, or nothing; ``cutoff`` is how near, from 0 to 1."""
+    by_case = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
+    return f"did you mean '{by_case[near[0]]}'?" if near else ""

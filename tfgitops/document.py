@@ -25,7 +25,10 @@ _ABSENT = object()
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment."""
+    """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment.
+
+    When it has been validated, ``value`` has its short forms widened: routes are those of the wide form.
+    """
 
     path: Path
     name: str
@@ -42,20 +45,15 @@ class Document:
         return self.text.split("\n")
 
     def depth(self, route: Route) -> int:
-        """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix.
-
-        A short form, such as ``worker: 2``, holds all that it stands for.
-        """
+        """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
         start = len(self.prefix)
         if route[:start] != self.prefix:
             return -1
         value = self.value
         for count, key in enumerate(route[start:], start):
-            inner = _inner(value, key)
-            if inner is _ABSENT:
-                short = value is not None and type(value) not in (dict, list)
-                return len(route) if short else count
-            value = inner
+            value = _inner(value, key)
+            if value is _ABSENT:
+                return count
         return len(route)
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:

@@ -79,8 +79,8 @@ def _compile(
 ) -> tuple[Environment, list[Planned]]:
     source = load(folder, project)
     findings.found += source.warnings
-    places = Places(documents=source.documents)
-    findings.add(places, _validate_parts(source, plugins.schema))
+    findings.found += _judge_parts(source, plugins.schema)
+    findings.stop_on_errors()
 
     environment, places, problems = resolve(source, plugins.schema)
     findings.add(places, problems)
@@ -113,14 +113,24 @@ class _Findings:
             CompileError: there is an error among them.
         """
         self.found += places.diagnose(problems)
+        self.stop_on_errors()
+
+    def stop_on_errors(self) -> None:
+        """End the compile where anything found forbids going on.
+
+        Raises:
+            CompileError: there is an error.
+        """
         if has_errors(self.found):
             raise CompileError(())
 
 
-def _validate_parts(source: Source, schema: SpecSchema) -> Iterator[Problem]:
+def _judge_parts(source: Source, schema: SpecSchema) -> Iterator[Diagnostic]:
+    """Judge each file by itself: what is wrong in one is shown there, also where a stronger one overrides it."""
     for document in source.documents:
         shape = schema.job if document.prefix else schema.environment
-        yield from validate(document.value, shape, document.prefix, part=True)
+        problems = validate(document.value, shape, document.prefix, part=True)
+        yield from Places(documents=(document,)).diagnose(problems)
 
 
 def _files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:

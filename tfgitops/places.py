@@ -26,15 +26,19 @@ class Places:
     def diagnose(self, problems: Iterable[Problem]) -> Iterator[Diagnostic]:
         """Give each problem its place in a file."""
         for problem in problems:
+            document, written = self.find(problem.at)
+            notes = [(note.message, self.span(note.at)) for note in problem.notes]
+            if problem.at[:1] == ("jobs",) and written[:2] != problem.at[:2]:
+                notes.append((f"inherited by the job '{problem.at[1]}'", self.span(problem.at[:2], on_key=True)))
             yield Diagnostic(
                 code=problem.code,
                 severity=problem.severity,
                 message=problem.message,
-                span=self.span(problem.at, on_key=problem.on_key),
+                span=document.span(written, on_key=problem.on_key),
                 found=problem.found,
                 expected=problem.expected,
                 hint=problem.hint,
-                notes=tuple((note.message, self.span(note.at)) for note in problem.notes),
+                notes=tuple(notes),
             )
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:

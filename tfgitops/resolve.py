@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from tfgitops.tensorflow.strategy import infer
 from tfgitops.validate import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
+    from tfgitops.document import Document
     from tfgitops.load import Source
     from tfgitops.schema import SpecSchema
 
@@ -24,14 +26,11 @@ _NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry",
 _NOT_FROM = ("from", "pin", "rerun")
 
 
-def merge_files(source: Source, schema: SpecSchema) -> dict[str, Any]:
-    """Merge the files of an environment, short forms widened; ``null`` stays where it removes from defaults."""
+def merge_files(documents: Iterable[Document]) -> dict[str, Any]:
+    """Merge the files of an environment, the strongest first; ``null`` stays where it removes from defaults."""
     spec: dict[str, Any] = {}
-    for document in reversed(source.documents):
-        if document.prefix:
-            value = {"jobs": {document.prefix[-1]: schema.job_widener.widen(document.value)}}
-        else:
-            value = schema.widener.widen(document.value)
+    for document in reversed(list(documents)):
+        value = {"jobs": {document.prefix[-1]: document.value}} if document.prefix else document.value
         spec = overlay(spec, value)
     return {
         key: value if key in ("jobs", "defaults") else without_nulls(value)
@@ -40,13 +39,20 @@ def merge_files(source: Source, schema: SpecSchema) -> dict[str, Any]:
     }
 
 
+def widened(document: Document, schema: SpecSchema) -> Document:
+    """Return a file with its short forms written out."""
+    widener = schema.job_widener if document.prefix else schema.widener
+    return replace(document, value=widener.widen(document.value))
+
+
 def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one map over another: maps key by key, all else replaces. Neither is changed."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
         if type(value) is dict and type(below) is dict:
-            merged[key] = overlay(below, value)
+            # A variable has one source: a new one replaces the old, whatever keys the two have.
+            merged[key] = {**below, **value} if key == "env" else overlay(below, value)
         else:
             merged[key] = value
     return merged
@@ -68,7 +74,8 @@ def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Pla
 
     Returns the environment, unless something is wrong with the whole; where its routes are written; and what is wrong.
     """
-    resolver = _Resolver(source, merge_files(source, schema), schema)
+    source = replace(source, documents=tuple(widened(document, schema) for document in source.documents))
+    resolver = _Resolver(source, merge_files(source.documents), schema)
     merged = resolver.merged_jobs()
     places = Places(documents=source.documents, chains=resolver.chains)
     problems = [*resolver.problems, *resolver.check_whole(merged)]
@@ -125,7 +132,7 @@ class _Resolver:
             places=places,
         )
         own = self._own_blocks()
-        jobs = (self._job(environment, name, block, digest(own.get(name, {}))) for name, block in merged.items())
+        jobs = (self._job(environment, name, block, digest(own.get(name) or {})) for name, block in merged.items())
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -169,14 +176,10 @@ class _Resolver:
         own: dict[str, Any] = {}
         for document in self._source.documents:
             if document.prefix:
-                own[str(document.prefix[-1])] = self._widen_job(document.value)
+                own[str(document.prefix[-1])] = document.value
             elif document.path.parent == self._source.folder:
-                jobs = document.value.get("jobs") or {}
-                own.update({name: self._widen_job(block) for name, block in jobs.items() if block})
+                own.update(document.value.get("jobs") or {})
         return own
-
-    def _widen_job(self, block: Any) -> Any:
-        return self._schema.job_widener.widen(block)
 
     def _job(self, environment: Environment, name: str, block: dict[str, Any], own: str) -> Job | None:
         route: Route = ("jobs", name)

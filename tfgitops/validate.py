@@ -11,6 +11,7 @@ from jsonschema.validators import extend
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
 from tfgitops.formats import Complaint, complain
+from tfgitops.kubernetes.names import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _SHOWN_AT_MOST = 60
+_FORMATTED = {str: "string", int: "integer"}
 _TYPE_NAMES = {
     "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
     "number": "a number", "boolean": "true or false", "null": "nothing",
@@ -91,7 +93,10 @@ def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Iterator[Valid
 
 
 def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if type(instance) in (str, int) and (complaint := complain(form, instance)):
+    wanted = schema.get("type", ("string", "integer"))
+    if _FORMATTED.get(type(instance), "other") not in wanted:  # of another type: that has its own error
+        return
+    if complaint := complain(form, instance):
         error = ValidationError(complaint.message)
         error.complaint = complaint  # type: ignore[attr-defined]
         yield error
@@ -136,10 +141,8 @@ def _problem(error: ValidationError, at: Route) -> Problem:
 
 
 def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
-    hint = complaint.hint
-    if odd := odd_characters(str(value)):
-        hint = f"it holds {' and '.join(odd)}; type it anew"
-    elif " #" in str(value) or " //" in str(value):
+    hint = _strange(str(value)) or complaint.hint
+    if " //" in str(value):
         hint = "a comment starts with ' #'"
     return Problem(
         code=complaint.code, message=complaint.message, at=at, found=_show(value),
@@ -149,23 +152,31 @@ def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> 
 
 def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     key = str(at[-1])
-    known = list(schema.get("properties", ()))
-    hint = schema.get("x-hints", {}).get(key, "")
-    if not hint:
-        hint = did_you_mean(key, known) or _elsewhere(key, schema)
-    if odd := odd_characters(key):
-        hint = f"it holds {' and '.join(odd)}; type it anew"
+    known = schema.get("properties", {})
+    hint = _strange(key) or schema.get("x-hints", {}).get(key, "") or _elsewhere(key, value, known)
     if not hint:
         hint = f"known here: {', '.join(sorted(known))}" if known else "no keys are known here"
     return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)
 
 
-def _elsewhere(key: str, schema: Mapping[str, Any]) -> str:
+def _elsewhere(key: str, value: Any, known: Mapping[str, Any]) -> str:
+    """Guess what an unknown key was meant to be."""
     if key.startswith("//"):
         return "comments start with '#'"
-    if "chief" in schema.get("properties", {}) and "worker" in schema["properties"]:
+    roles = "chief" in known and "worker" in known
+    role_like = roles and type(value) in (int, dict)
+    if near := did_you_mean(key, list(known), cutoff=0.8 if role_like else 0.6):
+        return near
+    if role_like:
         return "the roles are chief, ps, worker and evaluator; any other task goes under `tasks`"
-    return ""
+    below = [name for name, inner in known.items() if type(inner) is dict and key in inner.get("properties", ())]
+    return f"it belongs under `{below[0]}`" if below else ""
+
+
+def _strange(text: str) -> str:
+    """Name the characters of what should be plain ASCII, by their code points."""
+    odd = odd_characters(text) or [describe(char) for char in dict.fromkeys(text) if not char.isascii()]
+    return f"it holds {' and '.join(odd)}; type it anew" if odd else ""
 
 
 def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -182,8 +193,8 @@ def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], a
         hint = f'quote it: "{value}"'
     elif "integer" in kinds and type(value) is str and value.strip().lstrip("-").isdigit():
         hint = f"write {value.strip()}, without quotes or zeros before it"
-    if (odd := odd_characters(value)) if type(value) is str else None:
-        hint = f"it holds {' and '.join(odd or ())}; type it anew"
+    if type(value) is str and odd_characters(value):
+        hint = _strange(value)
     message = f"{_name(at)} must be {expected}"
     return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
 
@@ -222,7 +233,7 @@ def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: 
     if "const" in inner:
         hint = f"add `{key}: {inner['const']}`"
     where = _name(at) if at else "the environment"
-    return Problem(code="TF204", message=f"{where} has no '{key}'", at=at, hint=hint)
+    return Problem(code="TF204", message=f"{where} has no '{key}'", at=(*at, key), hint=hint)
 
 
 def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:

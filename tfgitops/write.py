@@ -145,7 +145,7 @@ def _tidy(top: Path) -> None:
         for name in names:
             if name.startswith(_TEMPORARY):
                 Path(current, name).unlink()
-        if not any(os.scandir(current)):
+        if not os.listdir(current):  # noqa: PTH208 - names are enough
             Path(current).rmdir()
 
 

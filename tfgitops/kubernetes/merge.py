@@ -109,9 +109,7 @@ def _choice(part: Part, keys: tuple[str, ...]) -> frozenset[str]:
 
 def _identity(element: Part, rule: Rule) -> tuple[Any, ...]:
     """Tell which element this is; a port without a protocol is one for TCP."""
-    return tuple(
-        "TCP" if key == "protocol" and not element.get(key) else element.get(key) for key in rule.keys
-    )
+    return tuple("TCP" if key == "protocol" and not element.get(key) else element.get(key) for key in rule.keys)
 
 
 def _unite_maps(given: Given, rule: Rule, path: tuple[str, ...], conflicts: list[Conflict]) -> dict[str, Any]:
@@ -149,9 +147,7 @@ def _unite_lists(given: Given, rule: Rule, path: tuple[str, ...], conflicts: lis
             elements.setdefault(_identity(element, rule), []).append((index, element))
     return [
         _unite_maps(elements[identity], rule, (*path, "/".join(map(str, identity))), conflicts)
-        for identity in sorted(
-            elements, key=lambda identity: [(isinstance(key, str), key) for key in identity]
-        )
+        for identity in sorted(elements, key=lambda identity: [(isinstance(key, str), key) for key in identity])
     ]
 
 
