@@ -246,4 +246,7 @@ def _colour(*, no_colour: bool) -> bool:
 def main() -> None:
     """Run the command line."""
     gc.disable()  # one compile makes no garbage in circles that would be worth the time to look for
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # nor does the interpreter at its exit

@@ -116,8 +116,11 @@ class CompileError(Exception):
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield each diagnostic once, sorted by place."""
-    yield from sorted(dict.fromkeys(diagnostics), key=Diagnostic.sort_key)
+    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""
+    first: dict[tuple[object, ...], Diagnostic] = {}
+    for diagnostic in sorted(diagnostics, key=lambda found: (found.sort_key(), len(found.notes))):
+        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span), diagnostic)
+    yield from first.values()
 
 
 def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 RESERVED_ENV = re.compile(r"TF_CONFIG|TASK_INDEX|TASK_TYPE|RUN|(?:PS|WORKER|CHIEF|EVALUATOR)_HOSTS|V[CK]_.*", re.ASCII)
 """Variables that the compiler or Volcano writes (volcano.md 4)."""
 
+JOB_NAME_MAX = 50
+"""59 characters of an object's name (volcano.md 3), less ``-`` and eight digits."""
+
 ROLE_NAMES = ("chief", "ps", "worker", "evaluator")
 
 _IMAGE = re.compile(
@@ -22,6 +25,8 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
 )
 _IMAGE_MAX = 1024
+_MODE_MAX = 0o777
+_FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h))+\Z")
 _CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}\Z")
 _PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*\Z")
@@ -52,15 +57,23 @@ def _label(kind: str, value: str) -> Complaint | None:
     return _name_complaint(kind, value, expected)
 
 
-def _name_complaint(kind: str, value: str, expected: str) -> Complaint:
-    if len(value) > names.LABEL_MAX:
-        return Complaint(f"{kind} has {len(value)} characters, {names.LABEL_MAX} at most are allowed", expected)
+def _name_complaint(kind: str, value: str, expected: str, most: int = names.LABEL_MAX) -> Complaint:
+    if len(value) > most:
+        return Complaint(f"{kind} has {len(value)} characters, {most} at most are allowed", expected)
     suggestion = names.suggest_label(value)
     hint = f"write '{suggestion}'" if suggestion and suggestion != value else ""
     return Complaint(f"'{value}' cannot be {kind}", expected, hint)
 
 
+def _job_name_too_long(value: str) -> Complaint:
+    message = f"the name of a job has {len(value)} characters, {JOB_NAME_MAX} at most are allowed"
+    expected = "with a digest of nine characters and '-svc' behind it, it must fit the 63 of a label"
+    return Complaint(message, expected, f"shorten it by {len(value) - JOB_NAME_MAX}", "TF503")
+
+
 def _job_name(value: str) -> Complaint | None:
+    if len(value) > JOB_NAME_MAX and names.is_dns_label(value[:JOB_NAME_MAX].rstrip("-")):
+        return _job_name_too_long(value)
     if complaint := _label("the name of a job", value):
         return complaint
     if not names.is_dns1035(value):
@@ -79,7 +92,8 @@ def _task_name(value: str) -> Complaint | None:
 def _subdomain(value: str) -> Complaint | None:
     if names.is_dns_subdomain(value):
         return None
-    return _name_complaint("a name", value, "lower-case letters, digits, '-' and '.'")
+    expected = f"at most {names.SUBDOMAIN_MAX} lower-case letters, digits, '-' and '.'"
+    return _name_complaint("a name in Kubernetes", value, expected, names.SUBDOMAIN_MAX)
 
 
 def _quantity(value: str | int) -> Complaint | None:
@@ -92,38 +106,45 @@ def _quantity(value: str | int) -> Complaint | None:
 def _amount(value: str | int) -> Complaint | None:
     if complaint := _quantity(value):
         return complaint
-    return Complaint(f"{value} is less than nothing", "a positive quantity") if quantity.parse(value) < 0 else None
+    return Complaint(f"{value} is negative", "a quantity of 0 or more") if quantity.parse(value) < 0 else None
 
 
 def _positive(value: str | int) -> Complaint | None:
     if complaint := _quantity(value):
         return complaint
-    return Complaint(f"{value} is not more than nothing", "a positive quantity") if quantity.parse(value) <= 0 else None
+    return Complaint(f"{value} is not positive", "a quantity above 0") if quantity.parse(value) <= 0 else None
 
 
 def _image(value: str) -> Complaint | None:
     if _IMAGE.match(value) and len(value) <= _IMAGE_MAX:
         return None
-    hint = (
-        "the repository is in lower case"
-        if _IMAGE.match(value.lower())
-        else "as in registry.example.com/team/image:tag"
-    )
+    bare = value.partition("://")[2]
+    hint = "as in registry.example.com/team/image:tag"
+    if bare and _IMAGE.match(bare):
+        hint = f"leave out the scheme: {bare}"
+    elif _IMAGE.match(value.lower()):
+        hint = f"a repository is in lower case: {value.lower()}"
     return Complaint(f"'{value}' is not an image reference", "[registry/]repository[:tag][@digest]", hint)
 
 
 def _env_name(value: str) -> Complaint | None:
     if RESERVED_ENV.fullmatch(value):
-        hint = "the compiler writes it; leave it out"
-        return Complaint(f"the variable {value} is reserved", hint=hint, code="TF205")
+        writer = "Volcano" if value.startswith(("VC_", "VK_")) else "the compiler"
+        return Complaint(f"the variable {value} is reserved", hint=f"{writer} writes it; leave it out", code="TF205")
     if names.is_env_name(value):
         return None
     return Complaint(f"'{value}' cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first")
 
 
 def _label_key(value: str) -> Complaint | None:
-    if value.startswith(("volcano.sh/", "tfgitops/")):
-        message = f"'{value}' is reserved: {'Volcano' if value[0] == 'v' else 'the compiler'} writes it"
+    if value.startswith("volcano.sh/"):
+        return Complaint(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
+    return _annotation_key(value)
+
+
+def _annotation_key(value: str) -> Complaint | None:
+    if value.startswith("tfgitops/"):
+        message = f"'{value}' is reserved: the compiler writes it"
         return Complaint(message, hint="choose a prefix of your own", code="TF205")
     if names.is_qualified_name(value):
         return None
@@ -202,13 +223,34 @@ def _resource_name(value: str) -> Complaint | None:
     )
 
 
+def _extended_resource(value: str) -> Complaint | None:
+    if "/" in value and not value.startswith("kubernetes.io/"):
+        return _resource_name(value)
+    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu")
+
+
+def _file_mode(value: str | int) -> Complaint | None:
+    if type(value) is int and value:
+        octal = f"0{value} if it is octal" if re.fullmatch("[0-7]{1,3}", str(value)) else ""
+        decimal = f"0{value:o} if it is decimal" if value <= _MODE_MAX else ""
+        hint = " or ".join(filter(None, (octal, decimal)))
+        message = f"the file mode {value} may be octal or decimal"
+        return Complaint(message, "a leading 0", f"write {hint}" if hint else "")
+    if type(value) is str and not _FILE_MODE.match(value):
+        return Complaint(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
+    return None
+
+
 FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
     "amount": _amount,
+    "annotation-key": _annotation_key,
     "config-key": _config_key,
-    "dns-label": lambda value: _label("a name", value),
+    "dns-label": lambda value: _label("a name in Kubernetes", value),
     "dns-subdomain": _subdomain,
     "duration": _duration,
     "env-name": _env_name,
+    "extended-resource": _extended_resource,
+    "file-mode": _file_mode,
     "image": _image,
     "job-name": _job_name,
     "label-key": _label_key,

@@ -15,10 +15,10 @@ from tfgitops.guard import check_overlays, sidecar
 from tfgitops.hookspecs import Object
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
 from tfgitops.kubernetes.merge import Conflict, SchemaName, union
-from tfgitops.template import Wanted, check_role, plan_template
+from tfgitops.template import Wanted, check_role, check_workdir, plan_template
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, Discovery
 from tfgitops.volcano.gang import check_gang
-from tfgitops.volcano.identity import PLACEHOLDER, named
+from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job
 from tfgitops.volcano.manifest import job_manifest
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ class Planner:
 
     def _job(self, job: Job) -> Planned | None:
         problems = [problem for role in job.roles for problem in check_role(job, role)]
-        problems += [*check_overlays(job), *check_gang(job)]
+        problems += [*check_workdir(job), *check_overlays(job), *check_gang(job)]
         if any(problem.severity == "error" for problem in problems):
             self.problems += problems
             return None
         wanted = self._wanted(job)
-        discovery = Discovery(job, PLACEHOLDER)
+        discovery = Discovery(job, PLACEHOLDER, len(job.name) + 1 + DIGITS)
         templates = []
         for role in job.roles:
             partial = Wanted(wanted[("pod", role.name)], wanted[("container", role.name)])
@@ -86,7 +86,8 @@ class Planner:
             ]
             templates.append(template)
         self.problems += problems
-        manifest = named(job.name, job_manifest(job, templates, wanted[("job",)]))
+        manifest = job_manifest(job, templates, wanted[("job",)])
+        name_job(job.name, manifest)
         return Planned(
             manifest=manifest,
             folder="workloads",

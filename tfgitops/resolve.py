@@ -78,11 +78,15 @@ def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Pla
     resolver = _Resolver(source, merge_files(source.documents), schema)
     merged = resolver.merged_jobs()
     places = Places(documents=source.documents, chains=resolver.chains)
-    problems = [*resolver.problems, *resolver.check_whole(merged)]
-    if problems:
+    problems = [*resolver.problems, *resolver.check_whole(merged), *resolver.empty_jobs()]
+    if any(problem.severity == "error" for problem in problems):
         return None, places, problems
     environment = resolver.environment(places, merged)
-    return environment, places, resolver.problems
+    return (
+        environment,
+        places,
+        [*resolver.problems, *(problem for problem in problems if problem.severity == "warning")],
+    )
 
 
 class _Resolver:
@@ -118,6 +122,15 @@ class _Resolver:
         for name, block in merged.items():
             yield from validate(without_nulls(block), self._schema.job, ("jobs", name), part=False)
 
+    def empty_jobs(self) -> Iterator[Problem]:
+        """Warn of jobs that are empty, and so remove what no weaker file gave."""
+        for name, block in (self._spec.get("jobs") or {}).items():
+            at: Route = ("jobs", name)
+            if block is None and not any(self._gives(document, name) for document in self._source.documents):
+                message = f"the job '{name}' is empty: that removes it, and no other file gives it"
+                hint = "write its keys below it, or leave it out"
+                yield Problem(code="TF301", message=message, at=at, severity="warning", on_key=True, hint=hint)
+
     def environment(self, places: Places, merged: Mapping[str, dict[str, Any]]) -> Environment:
         """Make the frozen environment from the merged blocks of its jobs."""
         spec = self._spec
@@ -136,6 +149,10 @@ class _Resolver:
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
+    @staticmethod
+    def _gives(document: Document, job: str) -> bool:
+        return not document.prefix and (document.value.get("jobs") or {}).get(job) is not None
+
     def _from_chain(self, name: str) -> tuple[str, ...]:
         chain = [name]
         while True:
@@ -150,9 +167,7 @@ class _Resolver:
                 )
                 return tuple(chain)
             if target in chain:
-                circle = " → ".join([*chain[chain.index(target) :], target])
-                message = f"`from` leads round in a circle: {circle}"
-                self.problems.append(Problem(code="TF301", message=message, at=at, hint="break it at one place"))
+                self.problems.append(_circle(chain[chain.index(target) :]))
                 return tuple(chain)
             chain.append(target)
 
@@ -210,6 +225,14 @@ class _Resolver:
         data = without_nulls(overlay(shared, block))
         replicas = data.pop("replicas", 1)
         return Role(name=name, kind=kind, replicas=replicas, data=data, route=route) if replicas else None
+
+
+def _circle(names: list[str]) -> Problem:
+    """Say a circle of `from` in the same words and at the same place, whichever of its jobs was looked at."""
+    first = names.index(min(names))
+    turned = [*names[first:], *names[:first]]
+    message = f"`from` leads round in a circle: {' → '.join([*turned, turned[0]])}"
+    return Problem(code="TF301", message=message, at=("jobs", turned[0], "from"), hint="break it at one place")
 
 
 def digest(block: Any) -> str:

@@ -31,14 +31,8 @@ def trace(job: Job, manifest: Mapping[str, Any], at: Route, patches: Iterable[Pa
 
     ``patches`` are what the plugins added to this job. Overlays have the last word, and so are asked first.
     """
-    if at[:1] == ("metadata",):
-        return (*job.route, *at[1:]) if at[1:2] in (("labels",), ("annotations",)) else job.route
-    if at[:2] == ("spec", "plugins"):
-        return _argument(job, manifest, at)
-    if at[:2] != ("spec", "tasks"):
-        return (*job.route, *at[1:]) if at[1:2] and at[1] in _JOB_KEYS else job.route
-    if len(at) < 3 or not isinstance(at[2], int):  # noqa: PLR2004 - spec, tasks, and which
-        return job.route
+    if at[:2] != ("spec", "tasks") or len(at) < 3 or not isinstance(at[2], int):  # noqa: PLR2004 - and which of them
+        return _job_origin(job, manifest, at)
     role = job.roles[at[2]]
     rest = at[3:]
     if rest[:1] and rest[0] in _ROLE_KEYS:
@@ -47,6 +41,13 @@ def trace(job: Job, manifest: Mapping[str, Any], at: Route, patches: Iterable[Pa
         return role.route
     template = manifest["spec"]["tasks"][at[2]]["template"]
     return _template_origin(job, role, template, rest[1:], list(patches))
+
+
+def _job_origin(job: Job, manifest: Mapping[str, Any], at: Route) -> Route:
+    if at[:2] == ("spec", "plugins"):
+        return _argument(job, manifest, at)
+    said = (at[:1] == ("metadata",) and at[1:2] in (("labels",), ("annotations",))) or (at[1:2] and at[1] in _JOB_KEYS)
+    return (*job.route, *at[1:]) if said else job.route
 
 
 def _argument(job: Job, manifest: Mapping[str, Any], at: Route) -> Route:

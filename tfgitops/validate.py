@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _SHOWN_AT_MOST = 60
+_TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
 _FORMATTED = {str: "string", int: "integer"}
 _TYPE_NAMES = {
     "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
@@ -37,7 +38,7 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
     """
     validator = (_Part if part else _Whole)(schema)
     for error in validator.iter_errors(value):
-        yield _problem(error, (*at, *error.absolute_path))
+        yield from _problems(error, (*at, *error.absolute_path))
 
 
 # --- the validators ----------------------------------------------------------------------------------------------
@@ -104,8 +105,14 @@ def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[V
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
     if "x-shorthand" in schema and type(instance) is not dict and validator.part:
-        return validator.descend(instance, schema["properties"][schema["x-shorthand"][0]])  # type: ignore[no-any-return]
+        return _short_form(validator, instance, schema)
     return Draft202012Validator.VALIDATORS["type"](validator, types, instance, schema)  # type: ignore[no-any-return]
+
+
+def _short_form(validator: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    for error in validator.descend(instance, schema["properties"][schema["x-shorthand"][0]]):
+        error.or_a_map = not error.path
+        yield error
 
 
 def _nothing(*_: Any) -> None:
@@ -129,15 +136,16 @@ _Part.part, _Part.seen = True, {}
 # --- what the errors say -----------------------------------------------------------------------------------------
 
 
-def _problem(error: ValidationError, at: Route) -> Problem:
+def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
     value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
-    on_key = getattr(error, "on_key", False)
     if complaint := getattr(error, "complaint", None):
-        return _complaint(complaint, value, at, on_key=on_key)
-    say = _SAY.get(str(error.validator))
-    if say:
-        return say(error, value, schema, at)
-    return Problem(code="TF203", message=error.message, at=at, hint=schema.get("description", ""))
+        yield _complaint(complaint, value, at, on_key=getattr(error, "on_key", False))
+    elif error.validator == "required":
+        yield from _missing(error, value, schema, at)
+    elif say := _SAY.get(str(error.validator)):
+        yield say(error, value, schema, at)
+    else:
+        yield Problem(code="TF203", message=error.message, at=at, hint=schema.get("description", ""))
 
 
 def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
@@ -182,21 +190,27 @@ def _strange(text: str) -> str:
 def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     wanted: Any = error.validator_value
     kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind != "null"]
+    kinds += ["object"] * getattr(error, "or_a_map", False)
     expected = " or ".join(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
-    hint = schema.get("description", "")
-    if value is True or value is False:
-        if "string" in kinds:
-            hint = f'quote it, if the text is meant: "{_show(value)}"'
-    elif "boolean" in kinds and str(value).lower() in ("yes", "no", "on", "off", "y", "n", "true", "false"):
-        hint = f"write {'true' if str(value).lower() in ('yes', 'on', 'y', 'true') else 'false'}"
-    elif "string" in kinds and type(value) is int:
-        hint = f'quote it: "{value}"'
-    elif "integer" in kinds and type(value) is str and value.strip().lstrip("-").isdigit():
-        hint = f"write {value.strip()}, without quotes or zeros before it"
-    if type(value) is str and odd_characters(value):
-        hint = _strange(value)
+    hint = _type_hint(value, kinds, schema) or schema.get("description", "")
     message = f"{_name(at)} must be {expected}"
     return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
+
+
+def _type_hint(value: Any, kinds: list[str], schema: Mapping[str, Any]) -> str:
+    """Say how a value of the wrong type was probably meant."""
+    text = str(value).strip()
+    if value is True or value is False:
+        return (
+            f'quote it, if the text is meant: "{_show(value)}"' if "string" in kinds and "format" not in schema else ""
+        )
+    if "boolean" in kinds and text.lower() in _TRUE | _FALSE:
+        return f"write {'true' if text.lower() in _TRUE else 'false'}"
+    if "string" in kinds and type(value) is int:
+        return f'quote it: "{value}"'
+    if "integer" in kinds and type(value) is str and text.lstrip("-").isdigit():
+        return f"write {int(text)}, a number without quotes"
+    return _strange(value) if type(value) is str and odd_characters(value) else ""
 
 
 def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -215,36 +229,36 @@ def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any],
 
 def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     bound = error.validator_value
-    word = "less than the minimum of" if "inimum" in str(error.validator) else "more than the maximum of"
+    low = "inimum" in str(error.validator)
+    message = f"{value} is {'less than the minimum of' if low else 'more than the maximum of'} {bound}"
+    expected = f"{bound} or {'more' if low else 'less'}"
     hint = schema.get("description", "")
-    return Problem(code="TF203", message=f"{value} is {word} {bound}", at=at, found=_show(value), hint=hint)
+    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=expected, hint=hint)
 
 
 def _empty(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     hint = schema.get("description", "")
-    return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=_show(value), hint=hint)
+    found = "[]" if value == [] else "''"
+    return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=found, hint=hint)
 
 
-def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
+    """Say each key that is missing; jsonschema has an error for each, all alike, so the first says it for all."""
     required: Any = error.validator_value
-    key = next(key for key in required if key not in value)
-    inner = schema.get("properties", {}).get(key, {})
-    hint = inner.get("description", "") if isinstance(inner, dict) else ""
-    if "const" in inner:
-        hint = f"add `{key}: {inner['const']}`"
     where = _name(at) if at else "the environment"
-    return Problem(code="TF204", message=f"{where} has no '{key}'", at=(*at, key), hint=hint)
+    for key in (key for key in required if key not in value):
+        inner = schema.get("properties", {}).get(key, {})
+        hint = f"add `{key}: {inner['const']}`" if "const" in inner else inner.get("description", "")
+        yield Problem(code="TF204", message=f"{where} has no '{key}'", at=(*at, key), hint=hint)
 
 
 def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     choices: Any = error.validator_value
-    ways = [" and ".join(way.get("required", ())) for way in choices]
-    expected = "; or ".join(ways)
-    message = f"{_name(at)} must say one thing"
-    return Problem(
-        code="TF204", message=message, at=at, found=_show(value), expected=f"exactly one of: {expected}",
-        hint=schema.get("description", ""),
-    )  # fmt: skip
+    ways = "; or ".join(" and ".join(way.get("required", ())) for way in choices)
+    given = ", ".join(value) if isinstance(value, dict) and value else _show(value)
+    message = f"{_name(at)} has {given}, which do not go together" if value else f"{_name(at)} is empty"
+    hint = schema.get("description", "")
+    return Problem(code="TF204", message=message, at=at, found=given, expected=f"exactly one of: {ways}", hint=hint)
 
 
 def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -270,7 +284,6 @@ _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Probl
     "minimum": _range,
     "oneOf": _alternatives,
     "pattern": _pattern,
-    "required": _missing,
     "type": _wrong_type,
     "uniqueItems": _repeated,
 }

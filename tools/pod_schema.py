@@ -30,9 +30,7 @@ _REWRITTEN: dict[str, Schema] = {
     "FileMode": {
         "description": "a file mode in octal, such as 0400 or 0o400, at most 0777",
         "type": ["string", "integer", "null"],
-        "pattern": "^(0o)?0?[0-7]{1,3}$",
-        "minimum": 0,
-        "maximum": 0,
+        "format": "file-mode",
     },
 }
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}

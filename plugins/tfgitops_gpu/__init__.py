@@ -29,6 +29,7 @@ CODES = {
     "GPU03": "one container has resources of two families of GPU",
     "GPU04": "a resource name that Volcano gave up",
     "GPU05": "no label is known by which the nodes of a vendor name their product",
+    "GPU06": "a product and a node selector that no node satisfies together",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Job, Problem, Role, quantity
+from tfgitops import Job, Note, Problem, Role, quantity
 from tfgitops_gpu.families import DEPRECATED, family, gpu_resources, product_label
 
 if TYPE_CHECKING:
@@ -28,9 +28,21 @@ def check_gpu(role: Role, gpu: Mapping[str, Any]) -> Iterator[Problem]:
     vgpu = gpu.get("vgpu") or {}
     if "memory" in vgpu:
         yield from _check_memory(vgpu["memory"], (*at, "vgpu", "memory"))
-    if "product" in gpu and not product_label(resource := next(iter(gpu_resources(gpu)))):
+    if "product" in gpu:
+        yield from _check_product(role, gpu, (*at, "product"))
+
+
+def _check_product(role: Role, gpu: Mapping[str, Any], at: tuple[str | int, ...]) -> Iterator[Problem]:
+    resource = next(iter(gpu_resources(gpu)))
+    label = product_label(resource)
+    chosen = (role.get("nodeSelector") or {}).get(label, gpu["product"])
+    if not label:
         message = f"the nodes of {resource.partition('/')[0]} have no label that is known to name a product"
-        yield Problem(code="GPU05", message=message, at=(*at, "product"), hint="choose the nodes by `nodeSelector`")
+        yield Problem(code="GPU05", message=message, at=at, hint="choose the nodes by `nodeSelector`")
+    elif chosen != gpu["product"]:
+        note = Note(message="the other choice", at=(*role.route, "nodeSelector", label))
+        message = f"'product' of '{role.name}' wants {gpu['product']} nodes, and 'nodeSelector' {chosen} nodes"
+        yield Problem(code="GPU06", message=message, at=at, hint="keep one of the two", notes=(note,))
 
 
 def _check_memory(memory: Any, at: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -40,7 +52,9 @@ def _check_memory(memory: Any, at: tuple[str | int, ...]) -> Iterator[Problem]:
             yield Problem(code="GPU02", message=message, at=at, found=str(memory), expected=f"1 to {_MEMORY_MAX} MiB")
         return
     hint = "write a plain number of MiB"
-    if quantity.explain(memory) is None:
+    if memory.isdigit():
+        hint = f"write {memory}, without quotes"
+    elif quantity.explain(memory) is None and quantity.parse(memory) > 0:
         hint = f"write {max(1, quantity.parse(memory) // _MIB)}, which is {memory} in MiB"
     yield Problem(
         code="GPU02", message=f"the memory of a virtual GPU is a plain number of MiB, not {memory!r}", at=at,
@@ -54,30 +68,33 @@ def check_containers(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]
         spec = task["template"]["spec"]
         for container in (*spec["containers"], *spec.get("initContainers", ())):
             limits = container.get("resources", {}).get("limits") or {}
-            if families := {family(name): name for name in sorted(limits) if family(name)}:
-                yield from _check_families(role, limits, families)
+            if devices := [name for name in sorted(limits) if "/" in name and family(name)]:
+                yield from _check_families(job, role, devices)
 
 
-def _check_families(role: Role, limits: Mapping[str, Any], families: Mapping[str, str]) -> Iterator[Problem]:
-    for name, instead in DEPRECATED.items():
-        if name in limits:
-            yield Problem(
-                code="GPU04", message=f"{name} is deprecated since Volcano 1.9", at=_place(role, name),
-                found=name, expected=instead, hint=f"write {instead}, or `gpu: {{vgpu: …}}`",
-            )  # fmt: skip
+def _check_families(job: Job, role: Role, devices: list[str]) -> Iterator[Problem]:
+    for name in devices:
+        if instead := DEPRECATED.get(name):
+            message = f"{name} is deprecated since Volcano 1.9"
+            hint = f"write {instead}, or `gpu: {{vgpu: …}}`"
+            at = _place(job, role, name)
+            yield Problem(code="GPU04", message=message, at=at, found=name, expected=instead, hint=hint)
+    families = {family(name): name for name in devices}
     if len(families) > 1:
-        names = " and ".join(families.values())
-        last = list(families.values())[-1]
-        yield Problem(
-            code="GPU03", message=f"a container of '{role.name}' asks for {names}", at=_place(role, last),
-            hint="keep one family: the device plugins know nothing of each other, so no node can give both",
-        )  # fmt: skip
+        places = {name: _place(job, role, name) for name in families.values()}
+        blamed = max(places, key=lambda name: len(places[name]))  # an overlay, rather than the gpu block
+        other = next(name for name in places if name != blamed)
+        message = f"a container of '{role.name}' asks for {' and '.join(places)}"
+        hint = "keep one family: the device plugins know nothing of each other, so no node can give both"
+        note = Note(message=f"{other} is asked for here", at=places[other])
+        yield Problem(code="GPU03", message=message, at=places[blamed], hint=hint, notes=(note,))
 
 
-def _place(role: Role, resource: str) -> tuple[str | int, ...]:
+def _place(job: Job, role: Role, resource: str) -> tuple[str | int, ...]:
     """Point at the overlay that brought a resource in, or at the gpu block."""
-    container = role.get("container") or {}
-    for bound in ("limits", "requests"):
-        if resource in ((container.get("resources") or {}).get(bound) or {}):
-            return (*role.route, "container", "resources", bound, resource)
+    for holder in (role, job):
+        resources = (holder.get("container") or {}).get("resources") or {}
+        for bound in ("limits", "requests"):
+            if resource in (resources.get(bound) or {}):
+                return (*holder.route, "container", "resources", bound, resource)
     return (*role.route, "gpu")

@@ -32,6 +32,7 @@ def gang_requests(manifest: Mapping[str, Any]) -> Counter[str]:
     total: Counter[str] = Counter()
     for task in manifest["spec"]["tasks"]:
         needed = task["minAvailable"]
+        total["pods"] += needed * quantity.NANO
         for name, amount in pod_requests(task["template"]["spec"]).items():
             total[name] += amount * needed
     return total

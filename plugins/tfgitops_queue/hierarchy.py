@@ -38,7 +38,7 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         hint = "it is known without being declared" if name == "default" else "give your queue another name"
         yield Problem(code="QUEUE03", message=message, at=at, on_key=True, hint=hint)
     parent = queue.get("parent", "root")
-    if parent not in queues and parent != "root":
+    if parent not in queues and parent not in BUILT_IN:
         hint = did_you_mean(parent, [*queues, "root"]) or f"declare it: `{parent}: {{external: true}}`"
         message = f"the parent of '{name}', '{parent}', is not known"
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)

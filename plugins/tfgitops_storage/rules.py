@@ -8,20 +8,29 @@ from typing import Any
 
 from tfgitops import Job, Note, Problem, Role, did_you_mean, quantity
 from tfgitops_storage.claims import access_of, claim_name
-from tfgitops_storage.mounts import SHM_PATH, mounts
+from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, mounts
 
 Volumes = Mapping[str, Mapping[str, Any]]
 
 _SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
+_SMALL = 2**20 * quantity.NANO
 _VOLCANO_PATH = "/etc/volcano"
 
 
 def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
     """Report a volume that is no claim, or two at once."""
     at = ("volumes", name)
+    if name == SHM_VOLUME:
+        message = f"the name '{SHM_VOLUME}' is kept for shared memory"
+        yield Problem(code="STORE02", message=message, at=at, on_key=True, hint="give the volume another name")
+    if "size" in volume and 0 < quantity.parse(volume["size"]) < _SMALL:
+        size = volume["size"]
+        message = f"{size} is {size} bytes" if str(size).isdigit() else f"{size} is less than a megabyte"
+        hint = f"did you mean {str(size).rstrip('mkKM')}Gi?"
+        yield Problem(code="STORE02", severity="warning", message=message, at=(*at, "size"), found=str(size), hint=hint)
     if "claim" in volume and "size" in volume:
         message = f"the volume '{name}' has both `claim` and `size`"
-        hint = "keep `claim` for a claim that exists, `size` for one of ours"
+        hint = "keep `claim` for a claim that exists, `size` for one of ours; null removes an inherited one: `size: ~`"
         yield Problem(code="STORE02", message=message, at=(*at, "size"), hint=hint)
     elif "claim" not in volume and "size" not in volume:
         message = f"the volume '{name}' has neither `claim` nor `size`"
@@ -49,6 +58,9 @@ def check_role(role: Role, volumes: Volumes) -> Iterator[Problem]:
         if not mount.path:
             message = f"the volume '{mount.volume}' of '{role.name}' has no path"
             yield Problem(code="STORE03", message=message, at=place, hint="add `path` to the volume")
+        elif path == "/":
+            message = f"'{mount.volume}' of '{role.name}' would hide the whole image"
+            yield Problem(code="STORE03", message=message, at=place, found="/", hint="mount it at a folder")
         elif path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
             message = f"{mount.path} is where Volcano mounts the hosts of the job"
             yield Problem(code="STORE03", message=message, at=place, hint="choose another path")

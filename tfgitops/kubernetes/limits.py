@@ -10,17 +10,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
 from tfgitops.kubernetes.fault import Fault, Route, show
 from tfgitops.kubernetes.formats import FORMATS
 from tfgitops.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from jsonschema import ValidationError
-    from jsonschema.protocols import Validator
-
-_FILES = ("volcano.schema.json", "pod.rules.schema.json", "pod.schema.json")
 
 
 class Saying(NamedTuple):
@@ -50,7 +48,7 @@ _SAYINGS = {
 
 def judge_limits(place: str, value: Any) -> list[Fault]:
     """Judge a value by one place of our schemas, as in `pod.rules.schema.json#/$defs/Probe`."""
-    errors = _validator(place).iter_errors(value)
+    errors = _JUDGE.descend(value, _schema(place))
     return list(dict.fromkeys(fault for error in errors for fault in _faults(place, error)))
 
 
@@ -143,24 +141,36 @@ def _kebab(name: str) -> str:
 
 
 @cache
-def _validator(place: str) -> Validator:
-    from jsonschema import Draft202012Validator, FormatChecker, validators  # noqa: PLC0415 - 0.1 s, not always needed
-    from referencing import Registry, Resource  # noqa: PLC0415
-
-    checker = FormatChecker(formats=())
-    for name, form in FORMATS.items():
-        checker.checks(name)(form.accepts)
-    resources = ((file, Resource.from_contents(schema_file(file))) for file in _FILES)
-    registry: Registry[Any] = Registry().with_resources(resources)
-    # jsonschema's own types do not tell what `extend` takes.
-    extend: Any = validators.extend
-    judge: type[Validator] = extend(Draft202012Validator, {"pattern": _whole_pattern})
-    return judge({"$ref": place}, registry=registry, format_checker=checker)
+def _schema(place: str) -> Any:
+    """Give the schema at one place, with every reference in it replaced by what it refers to."""
+    file, _, inside = place.partition("#/")
+    node: Any = schema_file(file)
+    for step in inside.split("/"):
+        node = node[step]
+    return _without_references(node, file)
 
 
-def _whole_pattern(_validator: Validator, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+def _without_references(node: Any, file: str) -> Any:
+    if isinstance(node, list):
+        return [_without_references(item, file) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        other, _, name = node["$ref"].partition("#/$defs/")
+        return _schema(f"{other or file}#/$defs/{name}")
+    return {key: _without_references(value, file) for key, value in node.items()}
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
     """Match as JSON Schema's own regular expressions do, where `$` is the end and not the line before it."""
-    from jsonschema import ValidationError  # noqa: PLC0415
-
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _format(_validator: Any, form: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    if form in FORMATS and not FORMATS[form].accepts(value):
+        yield ValidationError(f"{value!r} is not a {form}")
+
+
+_extend: Any = extend  # jsonschema does not type it
+_JUDGE = _extend(Draft202012Validator, {"format": _format, "pattern": _pattern})({})

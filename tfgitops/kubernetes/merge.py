@@ -67,6 +67,28 @@ def union(parts: Sequence[Part], schema_name: SchemaName) -> tuple[dict[str, Any
     return _unite_maps(list(enumerate(parts)), RULES[schema_name], (), conflicts), conflicts
 
 
+def repeated(part: Part, schema_name: SchemaName) -> list[tuple[str | int, ...]]:
+    """List the elements of merging lists that have the keys of an earlier one: a merge would lose one of the two."""
+    return _repeated(part, RULES[schema_name], ())
+
+
+def _repeated(value: Any, rule: Rule, at: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
+    found: list[tuple[str | int, ...]] = []
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            found += _repeated(inner, rule.of(key), (*at, key))
+    elif isinstance(value, list) and rule.keys:
+        seen = set()
+        for index, element in enumerate(value):
+            identity = _identity(element, rule)
+            if identity in seen:
+                found.append((*at, index))
+            seen.add(identity)
+            for key, inner in element.items():
+                found += _repeated(inner, rule.of(key), (*at, index, key))
+    return found
+
+
 def _merge_map(base: Part, patch: Part, rule: Rule) -> dict[str, Any]:
     merged = _without_rivals(base, patch, rule.keys) if rule.one_of else dict(base)
     for key, value in patch.items():

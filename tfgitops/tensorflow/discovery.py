@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
-from tfgitops.model import CLUSTER_ROLES, ROLES
+from tfgitops.diagnostics import Problem, did_you_mean
+from tfgitops.model import ROLES
+from tfgitops.shell import SHELL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.model import Job, Role
 
 TRAINING_CONTAINER = "tensorflow"
 
+_SHELL_REFERENCE = re.compile(r"\$\{?(RUN|TASK_TYPE|TASK_INDEX|[A-Z0-9_]+_HOSTS)\b")
 _REFERENCE = re.compile(r"\$\$|\$\(([^()\s]+)\)")
 _INDEX = {
     "name": "TASK_INDEX",
     "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}},
 }
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
-_CONFIG_MAX = 131_071  # Linux: MAX_ARG_STRLEN, the longest single string in a process's environment, less its end
+_STRING_MAX = 131_071  # Linux: MAX_ARG_STRLEN, the longest string in a process's environment, less its end
+_ROLE_OF_VARIABLE = {f"{kind.upper()}_HOSTS": kind for kind in ROLES}
 
 
 def hosts_variable(task: str) -> str:
@@ -31,48 +35,53 @@ def hosts_variable(task: str) -> str:
 
 
 class Discovery:
-    """The addresses of one job's pods, written for an object of a given name."""
+    """The addresses of one job's pods, written for an object of a given name, or for a placeholder of some length."""
 
-    def __init__(self, job: Job, run: str) -> None:
+    def __init__(self, job: Job, run: str, run_length: int) -> None:
         self._job = job
+        self._run = run
+        self._longer = run_length - len(run)
         self._hosts = {
             role.name: [f"{run}-{role.name}-{index}.{run}:{job.port}" for index in range(role.replicas)]
             for role in job.roles
         }
         self._cluster = {role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster}
         self._variables = {hosts_variable(name): name for name in self._hosts}
-        self._known = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
-        self._never = {hosts_variable(kind): kind for kind in ROLES} | {"TF_CONFIG": ""}
-
-    def tf_config(self, role: Role) -> str:
-        """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (volcano.md 4)."""
-        value = {"cluster": self._cluster, "task": {"type": role.kind, "index": 0}}
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-        return text.removesuffix("0}}") + "$(TASK_INDEX)}}"
+        self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
     def write(self, role: Role, template: dict[str, Any]) -> Iterator[Problem]:
         """Give each container of a pod template the variables that it refers to, and the training one ``TF_CONFIG``.
 
-        Yields a problem for each variable of ours that is referred to and has no value in this job.
+        Yields a problem for each variable that is referred to and has no value there.
         """
         spec = template["spec"]
-        for container in (*spec["containers"], *spec.get("initContainers", ())):
-            training = container["name"] == TRAINING_CONTAINER and container in spec["containers"]
-            wanted = references(container)
-            for name in sorted(wanted & self._never.keys() - self._known):
-                if name != "TF_CONFIG":
-                    yield self._no_value(role, name)
-            env = list(self._entries(role, wanted & self._known))
-            if training and self._job.strategy != "none" and role.kind != "task":
-                if not any(entry["name"] == "TASK_INDEX" for entry in env):
-                    env.append(_INDEX)
-                config = self.tf_config(role)
-                env.append({"name": "TF_CONFIG", "value": config})
-                if len(config) > _CONFIG_MAX:
-                    yield self._too_long(role, len(config))
-            env += in_order(container.get("env") or [])
-            if env:
-                container["env"] = env
+        for key in ("containers", "initContainers"):
+            for index, container in enumerate(spec.get(key, ())):
+                training = key == "containers" and index == 0
+                yield from self._write_container(role, container, training=training)
+
+    def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
+        own = in_order(container.get("env") or ())
+        found = references(container)
+        env = list(self._entries(role, {name for name in found if name in self._ours}))
+        if training and role.kind != "task" and self._job.strategy != "none":
+            if all(entry["name"] != "TASK_INDEX" for entry in env):
+                env.append(_INDEX)
+            env.append({"name": "TF_CONFIG", "value": self._tf_config(role)})
+        yield from self._too_long(role, env)
+        env += own
+        if env:
+            container["env"] = env
+        known = {entry["name"] for entry in env}
+        for name in sorted(found):
+            if name not in known and found[name] is not _IN_SHELL:
+                yield from self._no_value(role, name, found[name], container)
+
+    def _tf_config(self, role: Role) -> str:
+        """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (volcano.md 4)."""
+        value = {"cluster": self._cluster, "task": {"type": role.kind, "index": 0}}
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        return text.removesuffix("0}}") + "$(TASK_INDEX)}}"
 
     def _entries(self, role: Role, wanted: set[str]) -> Iterator[dict[str, Any]]:
         if "RUN" in wanted:
@@ -84,27 +93,72 @@ class Discovery:
         for name in sorted(wanted & self._variables.keys()):
             yield {"name": name, "value": ",".join(self._hosts[self._variables[name]])}
 
-    def _no_value(self, role: Role, name: str) -> Problem:
-        kind = self._never[name]
-        where = "outside TensorFlow's cluster" if kind not in CLUSTER_ROLES else ""
-        return Problem(
-            code="TF305", message=f"$({name}) has no value: the job has no {kind}", at=(*role.route, "command"),
-            hint=f"add the role `{kind}`, or do not refer to it" + (f" ({where})" if where else ""),
-        )  # fmt: skip
+    def _no_value(self, role: Role, name: str, place: Place, container: Mapping[str, Any]) -> Iterator[Problem]:
+        """Say that a variable has no value: always where it is ours or decides a path, else where no shell reads it."""
+        kind = _ROLE_OF_VARIABLE.get(name)
+        at = (*role.route, *place.route)
+        if kind:
+            message = f"$({name}) has no value: the job has no {kind}"
+            yield Problem(code="TF305", message=message, at=at, hint=f"add the role `{kind}`, or do not refer to it")
+            return
+        known = [*self._ours, *(entry["name"] for entry in container.get("env", ()))]
+        hint = did_you_mean(name, known) or "define it in `env`; for the text itself, write $$(…)"
+        if place.field == "subPathExpr":
+            message = f"$({name}) has no value, so the container could not start"
+            yield Problem(code="TF305", message=message, at=at, found=f"$({name})", hint=hint)
+        elif not place.by_shell:
+            message = f"$({name}) has no value here, and stays as it is written"
+            yield Problem(code="TF305", message=message, at=at, found=f"$({name})", hint=hint, severity="warning")
 
-    def _too_long(self, role: Role, length: int) -> Problem:
-        return Problem(
-            code="TF303", message=f"TF_CONFIG has {length:,} characters, and Linux passes on {_CONFIG_MAX:,} at most",
-            at=(*role.route, "replicas"), hint="fewer replicas, or a shorter job name",
-        )  # fmt: skip
+    def _too_long(self, role: Role, env: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
+        for entry in env:
+            text = entry.get("value", "")
+            if len(text) * (1 + self._longer) <= _STRING_MAX:  # whatever the name, it is short enough
+                continue
+            length = len(text) + text.count(self._run) * self._longer + len(entry["name"]) + 1
+            if length > _STRING_MAX:
+                message = f"{entry['name']} has {length:,} characters, and Linux passes on {_STRING_MAX:,} at most"
+                hint = "fewer replicas, or a shorter job name"
+                yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
 
 
-def references(container: dict[str, Any]) -> set[str]:
-    """Return the names in ``$(NAME)`` wherever Kubernetes expands them in a container."""
-    texts: list[str] = [*container.get("command", ()), *container.get("args", ())]
-    texts += [entry.get("value") or "" for entry in container.get("env") or ()]
-    texts += [mount.get("subPathExpr") or "" for mount in container.get("volumeMounts") or ()]
-    return {name for text in texts if "$(" in text for name in _REFERENCE.findall(text) if name}
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a container refers to a variable: its field, the keys of the spec for it, and whether a shell reads it."""
+
+    field: str
+    route: tuple[str | int, ...]
+    by_shell: bool = False
+
+
+_IN_SHELL = Place("command", ("command",), by_shell=True)
+"""Where a shell reads a variable: it may have set it itself, so nothing is said of one that is not ours."""
+
+
+def references(container: Mapping[str, Any]) -> dict[str, Place]:
+    """Return the names in ``$(NAME)`` wherever Kubernetes expands them in a container, each with its first place.
+
+    A text that is run by our shell may also refer to our variables as ``$NAME`` or ``${NAME}``.
+    """
+    found: dict[str, Place] = {}
+    command = container.get("command", ())
+    shell = tuple(command[:2]) == SHELL
+    for field in ("command", "args"):
+        for text in container.get(field, ()):
+            if "$" in text:
+                place = Place(field, (field,), shell)
+                found.update(dict.fromkeys((name for name in _REFERENCE.findall(text) if name), place) | found)
+                if shell:
+                    found = dict.fromkeys(_SHELL_REFERENCE.findall(text), _IN_SHELL) | found
+    for entry in container.get("env") or ():
+        if "$(" in (entry.get("value") or ""):
+            place = Place("env", ("env", entry["name"]))
+            found = {name: place for name in _REFERENCE.findall(entry["value"]) if name} | found
+    for mount in container.get("volumeMounts") or ():
+        if "$(" in (mount.get("subPathExpr") or ""):
+            place = Place("subPathExpr", ("volumes",))
+            found = found | {name: place for name in _REFERENCE.findall(mount["subPathExpr"]) if name}
+    return found
 
 
 def in_order(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -114,15 +168,16 @@ def in_order(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     expands ``$(X)`` only where X is defined earlier.
     """
     waiting = {entry["name"]: entry for entry in sorted(entries, key=lambda entry: str(entry["name"]))}
+    if not any("$(" in (entry.get("value") or "") for entry in waiting.values()):
+        return list(waiting.values())
     placed: dict[str, dict[str, Any]] = {}
 
     def place(name: str, above: tuple[str, ...]) -> None:
         if name in placed or name in above:
             return
         value = waiting[name].get("value") or ""
-        if "$(" in value:
-            for needed in sorted(set(_REFERENCE.findall(value)) & waiting.keys()):
-                place(needed, (*above, name))
+        for needed in sorted(set(_REFERENCE.findall(value)) & waiting.keys()):
+            place(needed, (*above, name))
         placed[name] = waiting[name]
 
     for name in waiting:

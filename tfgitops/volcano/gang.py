@@ -20,10 +20,9 @@ JOB_NAME_MAX = 59
 
 def check_gang(job: Job) -> Iterator[Problem]:
     """Report what makes a gang wait for ever, or start with less than it needs."""
-    for role in job.roles:
-        yield from _check_role(job, role)
-    yield from _check_dependencies(job)
-    yield from _check_total(job)
+    problems = [problem for role in job.roles for problem in _check_role(job, role)]
+    problems += _check_dependencies(job)
+    yield from problems or _check_total(job)  # a total of wrong numbers says nothing more
     yield from _check_names(job)
 
 
@@ -49,7 +48,10 @@ def _check_dependencies(job: Job) -> Iterator[Problem]:
     for role in job.roles:
         for index, target in enumerate(role.data.get("dependsOn") or ()):
             at = (*role.route, "dependsOn", index)
-            if target not in names:
+            if target == role.name:
+                message = f"'{role.name}' depends on itself"
+                yield Problem(code="TF303", message=message, at=at, hint="leave it out: it would never be created")
+            elif target not in names:
                 hint = did_you_mean(target, names) or f"the roles are {', '.join(names)}"
                 message = f"'{role.name}' depends on '{target}', which the job has not"
                 yield Problem(code="TF303", message=message, at=at, found=target, hint=hint)
@@ -95,7 +97,8 @@ def _check_total(job: Job) -> Iterator[Problem]:
         hint = f"leave it out, or give it per role: {why}"
         yield Problem(code="TF303", message=message, at=at, found=str(wanted), expected=str(needed), hint=hint)
     elif not independent:
-        yield Problem(code="TF303", message="every role depends on another: none would start", at=job.route)
+        message = "every role depends on another: none would start"
+        yield Problem(code="TF303", message=message, at=job.route, on_key=True, hint="let one of them wait for none")
 
 
 def _check_names(job: Job) -> Iterator[Problem]:

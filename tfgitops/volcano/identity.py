@@ -19,11 +19,21 @@ _MUTABLE_JOB = ("minAvailable", "priorityClassName")
 _MUTABLE_TASK = ("minAvailable", "replicas")
 
 
-def named(job: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a planned Job its name, ``<job>-<digest>``, wherever the placeholder stands."""
+def name_job(job: str, manifest: dict[str, Any]) -> None:
+    """Give a planned Job its name, ``<job>-<digest>``, in place of the placeholder.
+
+    The placeholder stands in the Job's own name, and in variables of its containers that discovery wrote; no text of a
+    spec can hold it. Lists of variables are the Job's own; what is in them may be shared, and is replaced.
+    """
     name = f"{job}-{digest(manifest['spec'])}"
-    final: dict[str, Any] = json.loads(json.dumps(manifest, ensure_ascii=False).replace(PLACEHOLDER, name))
-    return final
+    manifest["metadata"]["name"] = name
+    for task in manifest["spec"]["tasks"]:
+        spec = task["template"]["spec"]
+        for container in (*spec["containers"], *spec.get("initContainers", ())):
+            env = container.get("env", ())
+            for index, entry in enumerate(env):
+                if PLACEHOLDER in entry.get("value", ""):
+                    env[index] = {**entry, "value": entry["value"].replace(PLACEHOLDER, name)}
 
 
 def digest(spec: Mapping[str, Any]) -> str:
