@@ -133,7 +133,7 @@ CASES = [
     Case(
         id="tf-12",
         spec=train("worker: 2, container: {env: [{name: TF_CONFIG, value: x}]}"),
-        errors=("TF402",),
+        errors=("TF205",),
         names=("TF_CONFIG", "reserved"),
         at=("2 TF_CONFIG",),
     ),
@@ -177,7 +177,7 @@ CASES = [
     Case(
         id="nm-03",
         spec=f"jobs:\n  {B69}: {{image: tf, worker: 1}}\n",
-        errors=("TF203",),
+        errors=("TF503",),
         names=("63",),
         at=(f"2 {B69}",),
     ),
@@ -185,7 +185,7 @@ CASES = [
         id="nm-03",
         spec=f"jobs:\n  {B51}: {{image: tf, worker: 1}}\n",
         errors=("TF503",),
-        names=("59", "-svc", "63"),
+        names=("50", "-svc", "63"),
         at=(f"2 {B51}",),
         note="stricter: with -svc and the digest a job's own name may have 50 characters",
     ),
@@ -730,10 +730,10 @@ CASES = [
     ),
     Case(
         id="plg-04",
-        spec=train("worker: 2500"),
+        spec=train("worker: 3000"),
         errors=("TF303",),
         names=("TF_CONFIG", "131,071"),
-        at=("2 2500",),
+        at=("2 3000",),
         note="too wide for one variable of a process: refused, rather than left out",
     ),
     # GitOps
@@ -862,7 +862,7 @@ CASES = [
         id="fld-04",
         spec=train("tasks: {launcher: {cpu: 500mi}}"),
         errors=("TF203",),
-        names=("500mi", "write 500m\n"),
+        names=("500mi", "write 500m ("),
         at=("2 500mi",),
     ),
     Case(

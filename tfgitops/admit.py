@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
 from tfgitops.trace import trace
-from tfgitops.volcano.apply import difference
+from tfgitops.volcano import drift, useless, uselesspods
 from tfgitops.volcano.defaults import stored
-from tfgitops.volcano.fault import Fault
+from tfgitops.volcano.drift import judge_drift
 from tfgitops.volcano.job import judge_stored
-from tfgitops.volcano.queue import judge_queue
-from tfgitops.volcano.stricter import STRICTER
-from tfgitops.volcano.useless import RULES, WARNINGS, judge_use
+from tfgitops.volcano.pods import is_clean
+from tfgitops.volcano.queue import SAID_TWICE, judge_queue
+from tfgitops.volcano.stricter import ADMITTED
+from tfgitops.volcano.useless import WARNINGS, judge_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from tfgitops.model import Environment, Job
     from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
+    from tfgitops.volcano.fault import Fault
 
 _BUILT_IN = ("root", "default")
-_OURS = {*STRICTER, *RULES, "drifts"}
-"""Rules that refuse more than the cluster does: without them the object would hang, drift, rerun or fail later."""
+_OURS = {*ADMITTED, *useless.RULES, *uselesspods.RULES, *drift.RULES}
+"""Rules that the cluster has not: without them the object would hang, drift, rerun or fail later."""
 
 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
@@ -38,22 +40,29 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
             yield from _judge(job, manifest, plugins)
         elif manifest["kind"] == "Queue":
             for fault in judge_queue(manifest, queues, "create"):
-                yield _problem(fault, _queue_route(planned, fault.at))
+                if fault.rule not in SAID_TWICE:
+                    yield _problem(fault, _queue_route(planned, fault.at))
 
 
 def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[Problem]:
-    """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
-    queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
-    after = stored(manifest)
-    faults = [*judge_stored(manifest, after, [queue]), *judge_use(manifest)]
-    if not faults and manifest != after.manifest:
-        faults = [_drifts(at) for at in difference(manifest, after.manifest)]
+    faults = _faults(manifest)
     if not faults:
         return
     crashes: list[Problem] = []  # they were reported when the job was planned
     patches = [patch for _, patch in plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
     for fault in faults:
         yield _problem(fault, trace(job, manifest, fault.at, patches))
+
+
+def _faults(manifest: Mapping[str, Any]) -> list[Fault]:
+    """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
+    queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
+    pods = not all(is_clean(task["template"]) for task in manifest["spec"]["tasks"])
+    after = stored(manifest, pods=pods)
+    faults = judge_stored(manifest, after, [queue], pods=pods)
+    if not after.notes.faults:
+        faults += judge_use(after.manifest, pods=pods)
+    return faults or list(judge_drift(manifest, after.manifest))
 
 
 def _problem(fault: Fault, at: Route) -> Problem:
@@ -68,18 +77,11 @@ def _problem(fault: Fault, at: Route) -> Problem:
     )
 
 
-def _drifts(at: Route) -> Fault:
-    place = ".".join(str(key) for key in at)
-    return Fault(
-        rule="drifts",
-        at=at,
-        message=f"the server would change {place}, so the object would never be as Git has it",
-        hint="write the value that the server would write",
-    )
-
-
 def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
-    """Return the Queues as they will stand together; parents that are not ours are taken to be there."""
+    """Return the Queues as they will stand together; parents that are not ours are there, with amounts unknown.
+
+    None of the rules that are not `SAID_TWICE` asks more of a queue above than its limit, where it has one.
+    """
     ours = [planned.manifest for planned in objects if planned.manifest["kind"] == "Queue"]
     known = {queue["metadata"]["name"] for queue in ours}
     parents = {queue["spec"].get("parent", "root") for queue in ours}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
+from tfgitops.plan import level
 from tfgitops.write import MANIFESTS, Difference, alone, apply, compare
 
 if TYPE_CHECKING:
@@ -46,14 +47,14 @@ def build(results: Sequence[Compiled], abandoned: Iterable[Path], *, check: bool
         if compiled.ok:
             _settle(compiled.folder, compiled.files, outcome, check=check, verbose=verbose, jobs=_jobs(compiled))
         else:
-            outcome.lines.append(f"{shown(compiled.folder)}: {_nothing_written(check=check)}")
+            outcome.lines.append(f"{_named(compiled.folder)}: {_nothing_written(check=check)}")
     for folder in abandoned:
         _settle(folder, (), outcome, check=check, verbose=verbose, jobs=0)
     return outcome
 
 
 def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: bool, verbose: bool, jobs: int) -> None:
-    name = shown(folder)
+    name = _named(folder)
     try:
         if check:
             differences = compare(folder, files)
@@ -65,11 +66,17 @@ def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: boo
         outcome.diagnostics += error.diagnostics
         outcome.lines.append(f"{name}: {_nothing_written(check=check)}")
         return
-    words = [(d.state if check else _done(d, files), f"{name}/{MANIFESTS}/{d.path}") for d in differences]
+    words = [(d.state if check else _done(d, files), shown(folder / MANIFESTS / d.path)) for d in differences]
     outcome.differences += words
     outcome.lines += _listed(words, everything=check or verbose)
     if files or differences:
         outcome.lines.append(f"{name}: {_summary(jobs, len(files), differences, check=check)}")
+
+
+def _named(folder: Path) -> str:
+    """Name an environment by its path, or by its folder's name where that path would be a dot."""
+    name = shown(folder)
+    return folder.name if name == "." else name
 
 
 def _done(difference: Difference, files: Sequence[File]) -> str:
@@ -111,11 +118,6 @@ def _jobs(compiled: Compiled) -> int:
 
 def documents(results: Iterable[Compiled]) -> str:
     """Return the manifests of all environments as one stream of YAML documents, in the order of applying."""
-    texts = [
-        file.text
-        for compiled in results
-        if compiled.ok
-        for file in compiled.files
-        if not file.path.endswith(f"/{KUSTOMIZATION}")
-    ]
-    return "---\n".join(texts)
+    files = [file for compiled in results if compiled.ok for file in compiled.files]
+    files = [file for file in files if not file.path.endswith(f"/{KUSTOMIZATION}")]
+    return "---\n".join(file.text for file in sorted(files, key=lambda file: level(file.path.partition("/")[0])))

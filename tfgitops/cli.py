@@ -21,6 +21,7 @@ from tfgitops.diagnostics import CompileError, Diagnostic, as_errors, has_errors
 from tfgitops.editors import for_editors
 from tfgitops.load import shown
 from tfgitops.lock import check_lock, versions, write_lock
+from tfgitops.pipeline import Compiled
 from tfgitops.plugins import discover
 from tfgitops.project import find_root, read_project
 from tfgitops.report import as_json, text
@@ -136,12 +137,15 @@ def build(
     if stdout and (check or format_ is Format.json):
         raise typer.BadParameter("--stdout goes with neither --check nor --format json")
     session = open_session(paths or [Path("environments")], no_plugin or ())
-    results, found = _compile(session, locked=locked, strict=strict)
+    refused, found = _check_versions(session, locked=locked, strict=strict)
+    if refused:
+        return _report(found, format_, no_colour=no_color)
+    results = _compile(session, strict=strict)
+    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if stdout:
         sys.stdout.write(documents(results))
         return _report(found, format_, no_colour=no_color)
-    refused = locked and has_errors(check_lock(session, strict=True))
-    outcome = settle([] if refused else results, session.abandoned, check=check, verbose=verbose)
+    outcome = settle(results, session.abandoned, check=check, verbose=verbose)
     found += outcome.diagnostics
     code = _report(found, format_, no_colour=no_color, files=outcome.differences)
     if format_ is Format.text:
@@ -162,7 +166,9 @@ def validate(
 ) -> int:
     """Make every check, and write nothing."""
     session = open_session(paths or [Path("environments")], no_plugin or ())
-    results, found = _compile(session, locked=False, strict=strict)
+    _, found = _check_versions(session, locked=False, strict=strict)
+    results = _compile(session, strict=strict)
+    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     code = _report(found, format_, no_colour=no_color)
     if format_ is Format.text and not quiet:
         for compiled in results:
@@ -202,15 +208,17 @@ def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -
     return 0
 
 
-def _compile(session: Session, *, locked: bool, strict: bool) -> tuple[list[Any], list[Diagnostic]]:
-    """Compile what a session names, with what there is to say of it."""
-    results = compile_all(session, _progress(len(session.folders)))
+def _check_versions(session: Session, *, locked: bool, strict: bool) -> tuple[bool, list[Diagnostic]]:
+    """Compare the versions in use with the lock, and tell whether that forbids going on."""
     found = check_lock(session, strict=locked)
-    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if strict:
         found = list(as_errors(found))
-        results = [compiled.as_strict() for compiled in results]
-    return results, found
+    return has_errors(found), found
+
+
+def _compile(session: Session, *, strict: bool) -> list[Compiled]:
+    results = compile_all(session, _progress(len(session.folders)))
+    return [compiled.as_strict() for compiled in results] if strict else results
 
 
 def _progress(total: int) -> Callable[[int, Path], None]:

@@ -100,6 +100,8 @@ def _quantity(value: str | int) -> Complaint | None:
     hint = quantity.explain(value)
     if hint is None:
         return None
+    if re.fullmatch(r"[0-9.]+mi", str(value)):
+        hint = f"write {str(value)[:-1]} (thousandths) or {str(value)[:-2]}Mi (2^20)"
     return Complaint(f"'{value}' is not a quantity", "a Kubernetes quantity, such as 4, 500m or 16Gi", hint)
 
 

@@ -1,13 +1,15 @@
 """The whole contract between the compiler and its plugins: four values, six hooks.
 
 A plugin is a module or an object with functions of these names, marked with ``tfgitops.hookimpl``, found under the
-entry-point group ``tfgitops``. Hooks are pure: the same answer for the same arguments, no I/O, no clock. A hook may
-take fewer arguments than are written here.
+entry-point group ``tfgitops``; no other function of it has a name that begins with ``tfgitops_``. Hooks are pure: the
+same answer for the same arguments, no I/O, no clock. A hook may take fewer arguments than are written here. What it is
+given is read-only, and what it answers is checked (`tfgitops.answers`) and copied: any mappings, lists and tuples of
+text, whole numbers and booleans will do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -30,12 +32,14 @@ class SchemaFragment:
     """A key of the spec that a plugin owns.
 
     ``site`` says where the key may stand: ``environment``, ``job``, ``role`` (then also in a job, for all its roles),
-    or the key of another plugin's block. ``schema`` is JSON Schema 2020-12 of the value, in its widest form.
+    or the key of another plugin's block. A key has one owner, and a job's and a role's are of one kind. ``schema`` is
+    JSON Schema 2020-12 of the value, in its widest form. ``owner`` is filled in by the compiler, for its messages.
     """
 
     site: str
     key: str
     schema: Mapping[str, Any]
+    owner: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,10 @@ class Patch:
     """What a plugin adds to one job.
 
     ``target`` is ``("job",)``, ``("pod", ROLE)`` or ``("container", ROLE)``; ``value`` is a partial Volcano Job,
-    PodTemplateSpec or Container; ``because`` is the route in the spec that asked for it.
+    PodTemplateSpec or Container; ``because`` is the route in the spec that asked for it. A patch holds only fields that
+    Kubernetes or Volcano knows, without null, and none that the core writes itself: what names the Job, its tasks, gang
+    and policies, what discovery needs of the pods. ``spec.containers`` is refused: the training container has a target
+    of its own, and a second one must be a native sidecar, in ``spec.initContainers``.
     """
 
     target: tuple[str, ...]
@@ -55,7 +62,8 @@ class Patch:
 class Object:
     """A further Kubernetes object of an environment, and the route in the spec that asked for it.
 
-    ``folder`` is the level at which it is applied: ``cluster``, ``cluster-2`` …, or ``workloads``. An object without
+    ``folder`` is the level at which it is applied: ``cluster``, ``cluster-2`` …, or ``workloads``. The manifest has an
+    apiVersion, a kind and a legal ``metadata.name``, which together name its file. An object without
     ``metadata.namespace`` in ``workloads`` gets the environment's. ``keep`` says that the object must outlive its
     removal from Git, as a claim with data must.
     """

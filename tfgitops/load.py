@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import CompileError, Diagnostic, Severity, Span, has_errors
-from tfgitops.document import LOOKALIKES, Document
-from tfgitops.kubernetes.names import describe
+from tfgitops.diagnostics import CompileError, Diagnostic, Severity, Span, did_you_mean, has_errors
+from tfgitops.document import Document
+from tfgitops.formats import complain
+from tfgitops.lookalikes import lookalikes
 from tfgitops.project import SPEC, Project, find_root, read_project
-from tfgitops.yamltext import MAX_BYTES, Fault, TextError, parse
+from tfgitops.yamltext import Fault, TextError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.diagnostics import Route
 
+MAX_BYTES = 16 * 2**20
+
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
-_NOTHING = re.compile("[\u00ad\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2064\u3000\ufeff]")
-_NEVER = re.compile("[\0\ufdd0-\ufdef\ufffe\uffff]")
-_ESCAPE = re.compile(r"\\[0xuU]")  # in double quotes, a way to write any character in ASCII
-_QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_NOT_IN_A_JOB = {
+    "apiVersion": f"leave it out: {SPEC} says it",
+    "kind": f"leave it out: {SPEC} says it",
+    "jobs": "leave out what is above the job's keys, and indent them less",
+    "extends": "`from` starts a job from another one",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +95,7 @@ def load(folder: Path, project: Project | None = None) -> Source:
     documents = reader.chain(folder / SPEC)
     own = documents[:1]
     for path in reader.job_files(folder / "jobs"):
-        document = reader.read(path, prefix=("jobs", path.stem))
-        if document is not None:
-            reader.refuse_second(document, own)
+        if document := reader.job(path, own):
             documents.insert(len(own), document)
     if has_errors(reader.diagnostics):
         raise CompileError(reader.diagnostics)
@@ -108,9 +112,7 @@ class _Reader:
     def chain(self, path: Path) -> list[Document]:
         """Read a file and what it extends, the strongest first."""
         documents: list[Document] = []
-        seen: list[Path] = []
         while True:
-            seen.append(path.resolve())
             document = self.read(path)
             if document is None:
                 return documents
@@ -119,35 +121,81 @@ class _Reader:
             if type(target) is not str or not target:
                 return documents  # validation says what is wrong with another type
             path = path.parent / target
-            if problem := self._forbidden(path, seen):
-                self.say("TF108", problem, document.span(("extends",)), "name a file inside the repository")
-                return documents
-            if not path.is_file():
-                message = f"the file to extend, {target}, is not there"
-                self.say("TF101", message, document.span(("extends",)), "the path is relative to this file")
+            if problem := self._refusal(target, path, documents):
+                code, message, hint = problem
+                self.say(code, message, document.span(("extends",)), hint)
                 return documents
 
-    def _forbidden(self, path: Path, seen: list[Path]) -> str:
+    def _refusal(self, target: str, path: Path, documents: list[Document]) -> tuple[str, str, str] | None:
+        """Say why a file cannot be extended, as code, message and hint."""
         resolved = path.resolve()
         if not resolved.is_relative_to(self.root):
-            return f"'extends' leads out of the root, {shown(self.root)}"
+            hint = "name a file inside the repository"
+            return "TF108", f"'extends' leads out of the root, {shown(self.root)}", hint
+        seen = [document.path.resolve() for document in documents]
         if resolved in seen:
-            return "'extends' leads round in a circle"
-        return ""
+            circle = [document.name for document in documents[seen.index(resolved) :]]
+            if len(circle) == 1:
+                return "TF108", "the file extends itself", "leave this line out, or name another file"
+            chain = " -> ".join([*circle, circle[0]])
+            return "TF108", "'extends' leads round in a circle", f"break it at one place: {chain}"
+        if path.is_dir():
+            inside = sorted(file.name for file in path.glob("*.yaml") if file.resolve() not in seen)
+            hint = f"name a file in it, such as {Path(target, inside[0]).as_posix()}" if inside else "name a file"
+            return "TF101", f"'extends' names a folder, {target}", hint
+        if not path.is_file():
+            folder = Path(target).parent
+            near = [(folder / file.name).as_posix() for file in path.parent.glob("*.yaml")]
+            hint = did_you_mean(target, near) or "the path is relative to this file"
+            return "TF101", f"the file to extend, {target}, is not there", hint
+        return None
 
     def job_files(self, folder: Path) -> list[Path]:
-        """List the files of ``jobs/``, sorted; other YAML-like names are refused, since they would be passed over."""
-        if not folder.is_dir():
-            return []
+        """List the files of ``jobs/``, sorted; what else looks like YAML is refused, since it would be passed over."""
         found = []
-        for path in sorted(folder.iterdir()):
-            if path.name.startswith(".") or not path.is_file():
-                continue
-            if path.suffix == ".yaml":
-                found.append(path)
-            elif path.suffix in (".yml", ".json"):
-                self.say("TF101", f"{shown(path)} would be passed over", None, f"name it {path.stem}.yaml")
+        for current, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for path in (Path(current, name) for name in sorted(files) if not name.startswith(".")):
+                fitting = folder / f"{path.stem}.yaml"
+                if path == fitting:
+                    found.append(path)
+                elif path.suffix.lower() in (".yaml", ".yml", ".json"):
+                    hint = f"name it {shown(fitting)}; the name of a file in jobs/ is that of its job"
+                    self.say("TF101", f"{shown(path)} would be passed over", None, hint)
         return found
+
+    def job(self, path: Path, own: list[Document]) -> Document | None:
+        """Read the file of one job, whose name is the file's."""
+        name = path.stem
+        document = self.read(path, prefix=("jobs", name))
+        first = document.text.split("\n", 1)[0] if document else ""
+        top = Span(file=shown(path), line=1, column=1, excerpt=first)
+        if complaint := complain("job-name", name):
+            better = re.search(r"'(.+)'", complaint.hint)
+            self.diagnostics.append(
+                Diagnostic(
+                    code=complaint.code, severity="error", message=complaint.message, span=top, found=path.name,
+                    expected=complaint.expected, hint=f"rename it {better[1]}.yaml" if better else "rename the file",
+                )
+            )  # fmt: skip
+        if document is None:
+            return None
+        for spec in own:
+            if spec.depth(document.prefix) == len(document.prefix):
+                there = spec.span(document.prefix, on_key=True)
+                message = f"the job '{name}' is given twice"
+                self.say("TF104", message, top, "keep one of the two", notes=(("also given here", there),))
+        self._refuse_wrappings(document)
+        return document
+
+    def _refuse_wrappings(self, document: Document) -> None:
+        """Refuse the job's own name, and the keys of an environment, at the top of a job's file."""
+        name = str(document.prefix[-1])
+        hints = _NOT_IN_A_JOB if len(document.value) > 1 else {**_NOT_IN_A_JOB, name: "leave it out, and indent less"}
+        for key in document.value:
+            if hint := hints.get(key):
+                span = document.span((*document.prefix, key), on_key=True)
+                self.say("TF201", f"a file in jobs/ holds the job's own mapping, without '{key}'", span, hint)
 
     def read(self, path: Path, prefix: Route = ()) -> Document | None:
         """Read one file whose value is a map; None if anything is wrong with it."""
@@ -169,18 +217,8 @@ class _Reader:
             self.say("TF202", f"the file holds {found}", span, f"it must hold {wanted}, as `key: value`")
             return None
         document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
-        if not text.isascii() or _ESCAPE.search(text):
-            self._refuse_lookalikes(document, value, prefix)
+        self.diagnostics.extend(lookalikes(document))
         return document
-
-    def refuse_second(self, document: Document, own: list[Document]) -> None:
-        """Refuse a job that stands in the spec and in a file of its own."""
-        for spec in own:
-            if spec.depth(document.prefix) == len(document.prefix):
-                here = Span(file=document.name, line=1, column=1, excerpt=document.text.split("\n", 1)[0])
-                there = spec.span(document.prefix, on_key=True)
-                message = f"the job '{document.prefix[-1]}' is given twice"
-                self.say("TF104", message, here, "keep one of the two", notes=(("also given here", there),))
 
     def say(
         self,
@@ -213,12 +251,13 @@ class _Reader:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
             self.say("TF102", f"{name} is UTF-16 or UTF-32", None, "save it as UTF-8")
             return None
+        data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         try:
-            return data.decode("utf-8-sig").replace("\r\n", "\n")
+            return data.decode("utf-8")
         except UnicodeDecodeError as error:
             before = data[: error.start].decode("utf-8", "replace")
             line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1)
-            excerpt = data.split(b"\n")[line].decode("utf-8", "replace").rstrip("\r")
+            excerpt = data.split(b"\n")[line].decode("utf-8", "replace")
             span = Span(file=name, line=line + 1, column=column + 1, excerpt=excerpt)
             self.say("TF102", f"the byte 0x{data[error.start]:02x} is not UTF-8", span, "save the file as UTF-8")
             return None
@@ -226,51 +265,17 @@ class _Reader:
     def _refuse_conflicts(self, text: str) -> None:
         if match := _CONFLICT.search(text):
             line = text.count("\n", 0, match.start())
-            raise TextError([Fault("TF107", "Git's conflict markers", line, 0, "resolve the merge, then build")])
-
-    def _refuse_lookalikes(self, document: Document, value: Any, route: Route) -> None:
-        """Refuse typographic quotes around a text, and warn of characters that nobody sees."""
-        if type(value) is dict:
-            for key, inner in value.items():
-                self._judge_text(document, key, (*route, key), on_key=True)
-                self._refuse_lookalikes(document, inner, (*route, key))
-        elif type(value) is list:
-            for index, inner in enumerate(value):
-                self._refuse_lookalikes(document, inner, (*route, index))
-        elif type(value) is str:
-            self._judge_text(document, value, route, on_key=False)
-
-    def _judge_text(self, document: Document, text: str, route: Route, *, on_key: bool) -> None:
-        if text.isascii() and "\0" not in text:
-            return
-        span = document.span(route, on_key=on_key)
-        if found := _NEVER.search(text):
-            message = f"'{route[-1]}' has {describe(found[0])}, which no text may hold"
-            self.say("TF109", message, span, "leave it out")
-        elif text[0] in _QUOTES:
-            plain = LOOKALIKES.get(ord(text[0]), '"')
-            message = f"'{route[-1]}' has {describe(text[0])}, which quotes nothing in YAML"
-            self.say("TF109", message, span, f"use {plain}")
-        elif found := _NOTHING.search(text):
-            message = f"'{route[-1]}' has {describe(found[0])}, which looks like a blank, or like nothing"
-            turns_text = "\u202a" <= found[0] <= "\u202e"
-            self.say(
-                "TF109",
-                message,
-                span,
-                "type it anew",
-                severity="error" if on_key or turns_text else "warning",
-            )
+            message = "Git left its conflict markers here"
+            raise TextError([Fault("TF107", message, line, 0, "resolve the merge, then build", len(match[0]))])
 
 
 def _diagnose(document: Document, fault: Fault) -> Diagnostic:
     notes: tuple[tuple[str, Span], ...] = ()
-    if fault.also:
-        message, line, column = fault.also
-        notes = ((message, document.span_at(line, column)),)
+    if also := fault.also:
+        notes = ((also.message, document.span_at(also.line, also.column, also.width)),)
     return Diagnostic(
-        code=fault.code, severity="error", message=fault.message, span=document.span_at(fault.line, fault.column),
-        hint=fault.hint, notes=notes,
+        code=fault.code, severity="error", message=fault.message, hint=fault.hint, notes=notes,
+        span=document.span_at(fault.line, fault.column, fault.width),
     )  # fmt: skip
 
 

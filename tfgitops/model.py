@@ -1,19 +1,23 @@
-"""The frozen values between the stages, as plugins see them: environment, job, role."""
+"""The frozen values between the stages: environment, job, role.
+
+The core's have raw ``data``, which nobody changes; plugins get twins of them, whose ``data`` are read-only views.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.hookspecs import Patch
-from tfgitops.view import freeze
+from tfgitops.places import Places
+from tfgitops.view import View, freeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from tfgitops.diagnostics import Route
-    from tfgitops.places import Places
 
 CLUSTER_ROLES = ("chief", "ps", "worker")
 """The roles in TensorFlow's ``cluster``; the evaluator is outside of it (volcano.md 9)."""
@@ -93,7 +97,7 @@ class Job:
         return sum(role.min_available for role in self.roles if not role.data.get("dependsOn"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Environment:
     """One environment, resolved: what its files say together.
 
@@ -113,3 +117,36 @@ class Environment:
     def get(self, key: str) -> Any:
         """Return the read-only value of a key at the top, or None."""
         return freeze(self.data.get(key))
+
+    @cached_property
+    def twin(self) -> Environment:
+        """The same environment as plugins get it: nothing that can be changed, and not the files behind it."""
+        twin = Environment(
+            name=self.name, folder=self.folder, cluster=self.cluster, namespace=self.namespace, gitops=self.gitops,
+            data=View(self.data), settings=View(self.settings), places=Places(documents=()),
+        )  # fmt: skip
+        object.__setattr__(twin, "jobs", tuple(_twin(job, twin) for job in self.jobs))
+        return twin
+
+    @cached_property
+    def twins(self) -> Mapping[str, Job]:
+        """The jobs of the twin, by name."""
+        return {job.name: job for job in self.twin.jobs}
+
+
+def _twin(job: Job, environment: Environment) -> Job:
+    roles = tuple(
+        Role(name=role.name, kind=role.kind, replicas=role.replicas, data=View(role.data), route=role.route)
+        for role in job.roles
+    )
+    return Job(
+        name=job.name, strategy=job.strategy, why=job.why, data=View(job.data), roles=roles, route=job.route,
+        own=job.own, environment=environment,
+    )  # fmt: skip
+
+
+def read_only(value: Any) -> Any:
+    """Return what a plugin gets in place of a value of ours."""
+    if type(value) is Job:
+        return value.environment.twins[value.name]
+    return value.twin if type(value) is Environment else value

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import Note, Problem
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
-from tfgitops.guard import check_overlays, sidecar
+from tfgitops.guard import check_overlays
 from tfgitops.hookspecs import Object
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
 from tfgitops.kubernetes.merge import Conflict, SchemaName, union
 from tfgitops.template import Wanted, check_role, check_workdir, plan_template
-from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, Discovery
+from tfgitops.tensorflow.discovery import Discovery
 from tfgitops.volcano.gang import check_gang
 from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job
 from tfgitops.volcano.manifest import job_manifest
@@ -62,7 +62,7 @@ class Planner:
         """Return all objects of the environment, in the order in which they are applied."""
         objects = [*self._namespace(), *self._further_objects()]
         objects += [planned for job in self._environment.jobs if (planned := self._job(job))]
-        objects = sorted(objects, key=lambda planned: (_level(planned.folder), planned.file))
+        objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
         return self._for_controller(objects)
 
@@ -79,11 +79,6 @@ class Planner:
             partial = Wanted(wanted[("pod", role.name)], wanted[("container", role.name)])
             template = plan_template(job, role, partial)
             problems += discovery.write(role, template)
-            problems += [
-                sidecar(role.route, container["name"])
-                for container in template["spec"]["containers"]
-                if container["name"] != TRAINING_CONTAINER
-            ]
             templates.append(template)
         self.problems += problems
         manifest = job_manifest(job, templates, wanted[("job",)])
@@ -113,10 +108,7 @@ class Planner:
 
     def _union(self, parts: list[Mapping[str, Any]], schema: SchemaName) -> tuple[Mapping[str, Any], list[Conflict]]:
         """Join parts of equal rank; the same parts come back in job after job, and are joined once."""
-        try:
-            key = (schema, marshal.dumps(parts, 2))
-        except ValueError:  # a plugin may answer with other mappings than dicts
-            return union(parts, schema)
+        key = (schema, marshal.dumps(parts, 2))
         if key not in self._unions:
             self._unions[key] = union(parts, schema)
         return self._unions[key]
@@ -132,15 +124,11 @@ class Planner:
             yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
 
     def _further_objects(self) -> Iterator[Planned]:
-        for name, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self._environment):
-            manifest = wanted.manifest
-            if manifest.get("apiVersion") and manifest.get("kind") and manifest.get("metadata", {}).get("name"):
-                yield self._object(wanted)
-            else:
-                self.problems.append(_no_object(name, wanted))
+        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self._environment):
+            yield self._object(wanted)
 
     def _object(self, wanted: Object) -> Planned:
-        manifest = json.loads(json.dumps(wanted.manifest))  # a copy of our own, of plain values alone
+        manifest = dict(wanted.manifest)
         kind, metadata = manifest["kind"], manifest["metadata"]
         if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
             metadata.setdefault("namespace", self._environment.namespace)
@@ -178,7 +166,7 @@ class Planner:
         return objects
 
 
-def _level(folder: str) -> tuple[bool, int, str]:
+def level(folder: str) -> tuple[bool, int, str]:
     """Order folders as they are applied: cluster, cluster-2 …, workloads."""
     number = folder.removeprefix("cluster").removeprefix("-")
     return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
@@ -194,11 +182,6 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
         code="TF902", message=f"plugin '{name}' patches {patch.target!r}, which the job '{job.name}' has not",
         at=patch.because, expected=f"('job',), or 'pod' or 'container' of one of {known}",
     )  # fmt: skip
-
-
-def _no_object(name: str, wanted: Object) -> Problem:
-    message = f"plugin '{name}' yielded an object without apiVersion, kind or metadata.name"
-    return Problem(code="TF902", message=message, at=wanted.because)
 
 
 def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:

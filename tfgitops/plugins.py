@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from tfgitops import hookspecs
-from tfgitops.diagnostics import CompileError, Diagnostic, Problem
+from tfgitops.answers import Refused, accept
+from tfgitops.diagnostics import CompileError, Diagnostic, Problem, did_you_mean
+from tfgitops.model import read_only
 from tfgitops.schema import SpecSchema, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
     from types import ModuleType
 
     from tfgitops.diagnostics import Route
@@ -28,14 +31,9 @@ if TYPE_CHECKING:
 
 GROUP = "tfgitops"
 
-_ANSWERS: dict[str, type] = {
-    "tfgitops_schema": hookspecs.SchemaFragment,
-    "tfgitops_check_environment": Problem,
-    "tfgitops_contribute": hookspecs.Patch,
-    "tfgitops_objects": hookspecs.Object,
-    "tfgitops_accelerators": hookspecs.Accelerator,
-    "tfgitops_check_manifests": Problem,
-}
+_HOOKS = [name for name in vars(hookspecs) if name.startswith("tfgitops_")]
+_FAILURES = (Exception, SystemExit)
+"""Whatever a plugin may raise is its own fault, and does not end the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +44,19 @@ class Plugin:
     hooks: Any
     version: str
     origin: str
+    bundled: bool = False
+
+    def __str__(self) -> str:
+        return f"plugin '{self.name}' {self.version} ({self.origin})"
 
 
 @dataclass
 class Plugins:
-    """Some plugins, asked in the order of their names whatever order they were installed in."""
+    """Some plugins, asked in the order of their names whatever order they were installed in.
+
+    Raises:
+        CompileError: a hook of one does not exist, or takes what it is not given.
+    """
 
     plugins: tuple[Plugin, ...]
 
@@ -59,7 +65,23 @@ class Plugins:
         self._manager.add_hookspecs(hookspecs)
         self._callers: dict[tuple[str, str], Any] = {}
         for plugin in self.plugins:
-            self._manager.register(plugin.hooks, plugin.name)
+            try:
+                self._manager.register(plugin.hooks, plugin.name)
+            except _FAILURES as error:
+                raise _unusable(f"{plugin} cannot be used: {' '.join(str(error).split())}") from error
+            self._check_names(plugin)
+
+    def _check_names(self, plugin: Plugin) -> None:
+        """Refuse hooks that would never be called, for a slip of the pen or for want of a mark."""
+        marked = {caller.name for caller in self._manager.get_hookcallers(plugin.hooks) or ()}
+        named = {name for name in dir(plugin.hooks) if name.startswith("tfgitops_")}
+        functions = {name for name in named if inspect.isroutine(inspect.getattr_static(plugin.hooks, name))}
+        for name in sorted({*marked, *functions}):
+            if name not in _HOOKS:
+                hint = did_you_mean(name, _HOOKS) or f"the hooks are {', '.join(_HOOKS)}"
+                raise _unusable(f"{plugin} has {name}, which is no hook", hint)
+            if name not in marked:
+                raise _unusable(f"{plugin} has {name}, which is not marked as a hook", "put @hookimpl before it")
 
     @cached_property
     def schema(self) -> SpecSchema:
@@ -68,42 +90,44 @@ class Plugins:
         Raises:
             CompileError: two plugins own one key, or a fragment has no place.
         """
-        try:
-            return join(self.fragments)
-        except (ValueError, KeyError) as error:
-            raise _unusable(f"the plugins' schemas do not fit together: {error}") from error
+        return join(self.fragments)
 
     @cached_property
     def fragments(self) -> tuple[hookspecs.SchemaFragment, ...]:
-        """The keys that the plugins own."""
+        """The keys that the plugins own.
+
+        Raises:
+            CompileError: a plugin failed, or its fragment is none.
+        """
         problems: list[Problem] = []
-        found = tuple(fragment for _, fragment in self.ask("tfgitops_schema", (), problems))
+        plugins = {plugin.name: str(plugin) for plugin in self.plugins}
+        found = [(name, fragment) for name, fragment in self.ask("tfgitops_schema", (), problems)]
         if problems:
-            raise _unusable(problems[0].message, problems[0].hint)
-        return found
+            raise CompileError(_without_place(problem) for problem in problems)
+        return tuple(replace(fragment, owner=plugins[name]) for name, fragment in found)
 
     def ask(self, hook: str, at: Route, problems: list[Problem], **arguments: Any) -> Iterator[tuple[str, Any]]:
-        """Yield each plugin's answers to a hook with its name.
+        """Yield each plugin's answers to a hook with its name, checked and plain (`tfgitops.answers`).
 
         pluggy calls hooks newest-first, and entry points arrive in whatever order the installation lists them;
         neither may leak into a committed file. A plugin that raises, or answers with something else than the hook
         promises, is added to ``problems`` at a route of the spec, and the others are asked all the same.
         """
-        wanted = _ANSWERS[hook]
+        shown = {name: read_only(value) for name, value in arguments.items()}
         for plugin in self.plugins:
             caller = self._caller(hook, plugin)
             if caller is None:
                 continue
+            refused: list[Refused] = []
             try:
-                answers = [item for result in caller(**arguments) for item in result]
-            except Exception as error:  # noqa: BLE001 - whatever a plugin does is its problem, not a crash of ours
+                answers = accept(hook, caller(**shown), refused, trusted=plugin.bundled)
+            except _FAILURES as error:
                 problems.append(_crash(plugin, hook, error, at))
                 continue
+            finally:
+                problems += [_refused(plugin, hook, one, at) for one in refused]
             for answer in answers:
-                if isinstance(answer, wanted):
-                    yield plugin.name, answer
-                else:
-                    problems.append(_rubbish(plugin, hook, answer, wanted, at))
+                yield plugin.name, answer
 
     def _caller(self, hook: str, plugin: Plugin) -> Any:
         key = (hook, plugin.name)
@@ -124,23 +148,27 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     """Find the plugins that are installed, and the local ones that a repository names.
 
     Raises:
-        CompileError: a plugin cannot be imported, or is of another version of the contract.
+        CompileError: a plugin cannot be imported, or is of another version of the contract, or one that is to be left
+            out is not there.
     """
-    found = [_installed(point) for point in entry_points(group=GROUP) if point.name not in without]
-    if project:
-        found += [_local(project, name) for name in project.plugins]
+    without = frozenset(without)
+    points = entry_points(group=GROUP)
+    local = project.plugins if project else ()
+    known = sorted({*points.names, *(Path(name).stem for name in local)})
+    for name in sorted(without.difference(known)):
+        hint = did_you_mean(name, known) or f"the plugins are {', '.join(known)}"
+        raise _unusable(f"there is no plugin '{name}' to leave out", hint)
+    found = [_installed(point) for point in points if point.name not in without]
+    found += [_local(project, name) for name in local if project and Path(name).stem not in without]
     named: dict[str, Plugin] = {}
     for plugin in sorted(found, key=lambda plugin: plugin.name):
-        if plugin.name in without:
-            continue
         if plugin.name in named:
             message = f"two plugins are called '{plugin.name}': {named[plugin.name].origin} and {plugin.origin}"
             raise _unusable(message)
         version = getattr(plugin.hooks, "tfgitops_api", None)
         if version != hookspecs.API_VERSION:
             declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {version}"
-            message = f"plugin '{plugin.name}' {plugin.version} ({plugin.origin}) {declared}"
-            raise _unusable(message, f"this compiler speaks version {hookspecs.API_VERSION}")
+            raise _unusable(f"{plugin} {declared}", f"this compiler speaks version {hookspecs.API_VERSION}")
         named[plugin.name] = plugin
     return Plugins(tuple(named.values()))
 
@@ -148,9 +176,10 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
 def _installed(point: Any) -> Plugin:
     try:
         hooks = point.load()
-    except Exception as error:
+    except _FAILURES as error:
         raise _unusable(f"plugin '{point.name}' cannot be imported: {error!r}", f"it is {point.value}") from error
-    return Plugin(point.name, hooks, point.dist.version if point.dist else "", point.value)
+    bundled = point.dist is not None and point.dist.name == GROUP
+    return Plugin(point.name, hooks, point.dist.version if point.dist else "", point.value, bundled)
 
 
 def _local(project: Project, name: str) -> Plugin:
@@ -169,12 +198,12 @@ def _import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except _FAILURES as error:
         raise _unusable(f"the local plugin {path.name} cannot be imported: {error!r}") from error
     return module
 
 
-def _crash(plugin: Plugin, hook: str, error: Exception, at: Route) -> Problem:
+def _crash(plugin: Plugin, hook: str, error: BaseException, at: Route) -> Problem:
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
     return Problem(
@@ -183,12 +212,20 @@ def _crash(plugin: Plugin, hook: str, error: Exception, at: Route) -> Problem:
     )  # fmt: skip
 
 
-def _rubbish(plugin: Plugin, hook: str, answer: Any, wanted: type, at: Route) -> Problem:
+def _refused(plugin: Plugin, hook: str, refused: Refused, at: Route) -> Problem:
+    what = f"yielded a {refused.kind} from {hook}{': ' if refused.message else ''}{refused.message}"
     return Problem(
-        code="TF902", at=at,
-        message=f"plugin '{plugin.name}' {plugin.version} yielded a {type(answer).__name__} from {hook}",
-        found=repr(answer)[:80], expected=wanted.__name__,
+        code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=refused.at or at,
+        found=refused.found, expected=refused.expected,
         hint=f"this is a fault of the plugin, {plugin.origin}, not of the spec",
+    )  # fmt: skip
+
+
+def _without_place(problem: Problem) -> Diagnostic:
+    """Say what is wrong with a plugin before there is a spec to say it of."""
+    return Diagnostic(
+        code="TF902", severity="error", message=problem.message, found=problem.found, expected=problem.expected,
+        hint=problem.hint,
     )  # fmt: skip
 
 

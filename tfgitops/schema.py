@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
 from tfgitops.kubernetes.podschema import pod_schema
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
     """Join the core's schema and the plugins' fragments.
 
     Raises:
-        ValueError: a fragment names a site that does not exist, or a key that somebody else owns.
+        CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
     """
     core = joined_source(fragments)
     documents = {"core.schema.json": core, "pod.schema.json": pod_schema()}
@@ -91,40 +92,58 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
-    """Return the core's schema with the fragments in their places, references unresolved."""
+    """Return the core's schema with the fragments in their places, references unresolved.
+
+    Raises:
+        CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
+    """
     core: dict[str, Any] = json.loads(schema_text("core.schema.json"))
     definitions = core["$defs"]
     shared = definitions.pop("shared")["properties"]
-    sites = {
-        "environment": definitions["environment"]["properties"],
-        "job": definitions["job"]["properties"],
-        "role": shared,
-    }
-    waiting = []
-    for fragment in fragments:
-        if fragment.site in sites:
-            _own(sites[fragment.site], fragment)
-        else:
-            waiting.append(fragment)
-    blocks = {key: schema for site in sites.values() for key, schema in site.items()}
-    for fragment in waiting:
-        if fragment.site not in blocks:
-            raise ValueError(f"there is no '{fragment.site}' to put the key '{fragment.key}' into")
-        _own(blocks[fragment.site].setdefault("properties", {}), fragment)
+    environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
+    # A role's keys may stand in a job too, so of both there is one owner. The first of each row takes the key.
+    sites = {"environment": (environment,), "job": (job, shared), "role": (shared, job, role)}
+    blocks: dict[str, dict[str, Any]] = {}
+    owners: dict[tuple[int, str], str] = {}
+    for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
+        key, places = fragment.key, sites.get(fragment.site)
+        if places is None:
+            if fragment.site not in blocks:
+                raise _homeless(fragment, [*sites, *blocks])
+            places = (blocks[fragment.site].setdefault("properties", {}),)
+        if taken := [place for place in places if key in place]:
+            raise _owned(fragment, owners.get((id(taken[0]), key), "the core"))
+        places[0][key] = blocks[key] = copy.deepcopy(dict(fragment.schema))
+        owners[id(places[0]), key] = fragment.owner
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
-    job = definitions["job"]
-    kept = {k: v for k, v in job["properties"].items() if k not in _NOT_IN_DEFAULTS}
+    kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
     defaults = definitions["defaults"]
     defaults["properties"] = kept
-    defaults["x-hints"] = {**job["x-hints"], **defaults["x-hints"]}
+    defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
     return core
 
 
-def _own(properties: dict[str, Any], fragment: SchemaFragment) -> None:
-    if fragment.key in properties:
-        raise ValueError(f"the key '{fragment.key}' of the {fragment.site} is owned already")
-    properties[fragment.key] = copy.deepcopy(dict(fragment.schema))
+def resolves(reference: Any) -> bool:
+    """Tell whether a fragment may refer to something by this ``$ref``."""
+    document, marker, name = reference.partition("#/$defs/") if type(reference) is str else ("", "", "")
+    if document == "pod.schema.json":
+        return name in pod_schema()["$defs"]
+    return bool(marker) and document in ("", "core.schema.json") and name in joined_source(())["$defs"]
+
+
+def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> CompileError:
+    message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
+    return _unusable(message, did_you_mean(fragment.site, sites) or "the sites are environment, job and role")
+
+
+def _owned(fragment: SchemaFragment, owner: str) -> CompileError:
+    message = f"the key '{fragment.key}' of {fragment.owner} for the {fragment.site} is owned already, by {owner}"
+    return _unusable(message, "a role's keys may stand in a job too; give it another name, or leave one plugin out")
+
+
+def _unusable(message: str, hint: str) -> CompileError:
+    return CompileError([Diagnostic(code="TF902", severity="error", message=message, hint=hint)])
 
 
 class _Resolver:

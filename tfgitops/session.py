@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,15 +38,25 @@ def open_session(paths: Iterable[Path], without: Iterable[str] = ()) -> Session:
         CompileError: a path is not there, has no environment, or they have more than one root.
     """
     given = list(paths)
-    folders = sorted({folder for path in given for folder in find_environments(path)})
-    roots = {find_root(folder) for folder in folders}
+    lost = sorted({folder for path in given for folder in abandoned(path)})
+    folders = sorted({folder for path in given for folder in _environments(path, lost)})
+    roots = {find_root(folder) for folder in (*folders, *lost)}
     if len(roots) > 1:
         names = " and ".join(shown(root) for root in sorted(roots))
         message = f"the environments have more than one root: {names}"
         raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint="one call for each")])
     project = read_project(roots.pop())
-    lost = sorted({folder for path in given for folder in abandoned(path)} - set(folders))
     return Session(project=project, plugins=discover(project, without), folders=folders, abandoned=lost)
+
+
+def _environments(path: Path, lost: Sequence[Path]) -> list[Path]:
+    """Find the environments of one path; there may be none where only what an earlier one left is to be removed."""
+    try:
+        return find_environments(path)
+    except CompileError:
+        if any(folder.is_relative_to(path.resolve()) for folder in lost):
+            return []
+        raise
 
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
@@ -58,23 +69,22 @@ def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda
 
 
 def _refuse_two_owners(results: list[Compiled]) -> list[Compiled]:
-    """Let no object of one cluster be written by two environments."""
+    """Let no object of one cluster be written by two environments: of the two, neither is."""
     owners: dict[tuple[str, str, str, str], Owner] = {}
-    extra: dict[Path, list[Diagnostic]] = {}
+    extra: dict[Path, list[Diagnostic]] = defaultdict(list)
     for compiled in results:
         if compiled.environment is None:
             continue
         for planned in compiled.objects:
             metadata = planned.manifest["metadata"]
             kind, namespace, name = planned.manifest["kind"], metadata.get("namespace", ""), metadata["name"]
-            first = owners.setdefault((compiled.environment.cluster, kind, namespace, name), (compiled, planned))
+            second = (compiled, planned)
+            first = owners.setdefault((compiled.environment.cluster, kind, namespace, name), second)
             if first[0] is not compiled:
-                extra.setdefault(compiled.folder, []).append(_two_owners(first, (compiled, planned)))
+                extra[first[0].folder].append(_two_owners(second, first))
+                extra[compiled.folder].append(_two_owners(first, second))
     return [
-        replace(compiled, diagnostics=(*compiled.diagnostics, *extra[compiled.folder]))
-        if compiled.folder in extra
-        else compiled
-        for compiled in results
+        replace(compiled, diagnostics=(*compiled.diagnostics, *extra.get(compiled.folder, ()))) for compiled in results
     ]
 
 

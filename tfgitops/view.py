@@ -19,7 +19,8 @@ class View(Mapping[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the read-only value of a key, or a default: without the exception that `Mapping` would catch."""
-        return freeze(self._data[key]) if key in self._data else default
+        value = self._data.get(key, default)
+        return View(value) if type(value) is dict else freeze(value)
 
     def __contains__(self, key: object) -> bool:
         return key in self._data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MANIFESTS = "manifests"
 _READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
+_PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
 State = Literal["missing", "stale", "edited", "orphan", "foreign"]
 
@@ -43,9 +45,9 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     """Compare an environment's manifests with what was compiled; reads, and writes nothing.
 
     Raises:
-        CompileError: a file of others, or a link, is where one of ours must go.
+        CompileError: a file of others, or a link, is where one of ours must go, or a path leads elsewhere.
     """
-    wanted = {file.path: file.text for file in files}
+    wanted = _texts(files)
     top = folder / MANIFESTS
     problems = [] if not top.is_symlink() else [_in_the_way(top, "is a link, and nothing is written through links")]
     found = dict(_existing(top)) if not problems else {}
@@ -66,6 +68,17 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
         raise CompileError(problems)
     order = {path: index for index, path in enumerate(wanted)}  # as they are applied; what is not ours comes last
     return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
+
+
+def _texts(files: Iterable[File]) -> dict[str, str]:
+    """Return what is to be written by its path, each of which is a folder and a file below ``manifests/``."""
+    wanted = {file.path: file.text for file in files}
+    for path in wanted:
+        if not _PATH(path):
+            message = f"{path} cannot be written: it is no file of a folder in {MANIFESTS}/"
+            hint = "this is a bug of tfgitops; please report it"
+            raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)])
+    return wanted
 
 
 def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
@@ -108,7 +121,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
     Raises:
         CompileError: the output cannot be written.
     """
-    wanted = {file.path: file.text for file in files}
+    wanted = _texts(files)
     top = folder / MANIFESTS
     try:
         for difference in differences:

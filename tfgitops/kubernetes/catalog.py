@@ -6,12 +6,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from tfgitops.kubernetes.limits import asks
 from tfgitops.kubernetes.schemafile import schema_file
 from tfgitops.kubernetes.shape import Shape
 
 # Types whose fields are judged one by one; all others are judged, and remembered, as a whole.
 _OPEN = frozenset(
-    {"Job", "JobSpec", "TaskSpec", "PodTemplateSpec", "PodSpec", "Container", "EnvVar", "Queue", "QueueSpec"}
+    {"Job", "JobMetadata", "JobSpec", "TaskSpec", "PodTemplateSpec", "PodSpec", "Container", "EnvVar"}
+    | {"Queue", "QueueSpec"}
 )
 _RULES = {"pod.schema.json": "pod.rules.schema.json"}  # where a type's limits stand, if not beside its shape
 _SPECIAL = {"Quantity": "quantity", "IntOrString": "int-or-string", "FileMode": "integer"}
@@ -52,14 +54,15 @@ def _compile(file: str, name: str, schema: dict[str, Any]) -> Shape:
 
 
 def _give_fields(shape: Shape, file: str, name: str, properties: dict[str, Any]) -> None:
-    rules = schema_file(_RULES.get(file, file))["$defs"].get(name, {})
+    rules_file = _RULES.get(file, file)
+    rules = schema_file(rules_file)["$defs"].get(name, {})
     limited = rules.get("properties", {})
     shape.fields = {}
     for key, schema in properties.items():
         inner = _compile(file, "", schema)
         if shape.is_open and not _holds_open(inner):
-            limits = f"{_RULES.get(file, file)}#/$defs/{name}/properties/{key}" if key in limited else ""
-            inner = replace(inner, limits=limits, remembered=bool(limits) or inner.kind in {"object", "array"})
+            limits = f"{rules_file}#/$defs/{name}/properties/{key}" if asks(limited.get(key)) else ""
+            inner = replace(inner, limits=limits, remembered=bool(limits) or _is_deep(inner))
         shape.fields[key] = inner
     sources = {**properties, **limited}
     shape.defaults = {key: sources[key]["default"] for key in shape.fields if "default" in sources[key]}
@@ -68,6 +71,12 @@ def _give_fields(shape: Shape, file: str, name: str, properties: dict[str, Any])
 def _kind(named: str | list[str]) -> str:
     """Give the one type that a field has besides null, which stands for absent everywhere."""
     return named if isinstance(named, str) else next(name for name in named if name != "null")
+
+
+def _is_deep(shape: Shape) -> bool:
+    """Tell whether a value is more than a scalar, or one list or mapping of them."""
+    every = shape.every
+    return shape.fields is not None or (every is not None and (every.fields is not None or every.every is not None))
 
 
 def _holds_open(shape: Shape) -> bool:

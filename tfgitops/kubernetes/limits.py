@@ -46,6 +46,17 @@ _SAYINGS = {
 }
 
 
+_STRUCTURE = {"type", "properties", "items", "additionalProperties", "default", "x-rules"}
+
+
+def asks(schema: Any) -> bool:
+    """Tell whether a schema may ask for more than types, which are a shape's to judge."""
+    if not isinstance(schema, dict):
+        return False
+    inner = (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties"))
+    return not schema.keys() <= _STRUCTURE or any(map(asks, inner))
+
+
 def judge_limits(place: str, value: Any) -> list[Fault]:
     """Judge a value by one place of our schemas, as in `pod.rules.schema.json#/$defs/Probe`."""
     errors = _JUDGE.descend(value, _schema(place))

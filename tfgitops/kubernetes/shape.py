@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.duration import is_duration
@@ -32,6 +33,7 @@ RULES = Rules(
         "null-in-list": ("an item of the list is empty", "take it out"),
     }
 )
+_PLAIN = {"string": str, "boolean": bool}
 _REMEMBERED_MAX = 4096  # bytes; longer values, like scripts, are mostly met once
 
 
@@ -70,10 +72,17 @@ class Shape:
     limits: str = ""  # where limits.py finds what else holds here
     remembered: bool = False
     is_open: bool = False  # its fields are judged one by one
+    plain: type | None = field(init=False)  # values of this type need no look
+
+    def __post_init__(self) -> None:
+        self.plain = None if self.remembered or self.duration else _PLAIN.get(self.kind)
 
 
 def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
-    """Give the value as the server would store it, and note what is refused or dropped."""
+    """Give the value as the server would store it, and note what is refused or dropped.
+
+    What the server leaves as it is comes back as the same object.
+    """
     if not shape.remembered:
         return _KINDS[shape.kind](shape, value, at, notes)
     try:
@@ -90,12 +99,12 @@ def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     return value if stored is None else stored
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _remember(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
     """Look at a packed value; None stands for the value itself, and for nothing to note."""
-    stored, notes = _look(shape, marshal.loads(packed))  # noqa: S302 - packed by the caller, a line ago
-    same = marshal.dumps(stored, 2) == packed  # unlike ==, it tells 3 from 3.0 and from True
-    return None if same else stored, notes if notes != Notes() else None
+    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+    stored, notes = _look(shape, value)
+    return None if stored is value else stored, notes if notes != Notes() else None
 
 
 def _look(shape: Shape, value: Any) -> tuple[Any, Notes]:
@@ -110,21 +119,26 @@ def _look(shape: Shape, value: Any) -> tuple[Any, Notes]:
 def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if not isinstance(value, dict):
         return notes.refuse(value, at, "a mapping")
-    stored = {}
+    stored, same = {}, True
     for key, item in value.items():
-        if item is None:  # null stands for absent
-            continue
         inner = shape.every if shape.fields is None else shape.fields.get(key)
-        if inner is None:
+        if item is None:  # null stands for absent
+            same = False
+        elif inner is None:
             notes.pruned.append((*at, key))
+            same = False
+        elif type(item) is inner.plain:
+            stored[key] = item
         else:
             stored[key] = settle(inner, item, (*at, key), notes)
+            same = same and stored[key] is item
     for key, default in shape.defaults.items():
-        stored.setdefault(key, default)
+        if key not in stored:
+            stored[key], same = default, False
     for key in shape.required:
         if key not in stored:
             notes.faults.append(RULES.fault("crd-required", (*at, key), key=key))
-    return stored
+    return value if same else stored
 
 
 def _list(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
@@ -137,7 +151,7 @@ def _list(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
         notes.faults.append(RULES.fault("null-in-list", (*at, value.index(None))))
     elif shape.keys and len(stored) > 1:
         _note_repeats(shape.keys, stored, at, notes)
-    return stored
+    return value if len(stored) == len(value) and all(map(is_, stored, value)) else stored
 
 
 def _note_repeats(keys: tuple[str, ...], items: list[Any], at: Route, notes: Notes) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.catalog import shape_of
-from tfgitops.kubernetes.shape import Notes, settle
+from tfgitops.kubernetes.shape import Notes, Shape, settle
 from tfgitops.volcano.apply import difference, three_way
 from tfgitops.volcano.hierarchy import rooted
 from tfgitops.volcano.rewrite import rewritten
@@ -32,9 +34,14 @@ class Stored:
     notes: Notes
 
 
-def stored(manifest: object) -> Stored:
-    """Give what the server would make of a manifest that it creates."""
-    settled = _settled(manifest)
+def stored(manifest: object, *, pods: bool = True) -> Stored:
+    """Give what the server would make of a manifest that it creates.
+
+    What it leaves as it is comes back as the same object.
+
+    :param pods: whether to look into pod templates; if not, they are taken to be stored as they are.
+    """
+    settled = _settled(manifest, pods=pods)
     if settled.notes.faults:
         return settled
     mutate = _mutate_queue if settled.manifest.get("kind") == "Queue" else _mutate_job
@@ -61,36 +68,49 @@ def noop(old: Json, new: Json) -> bool:
     return live == after.manifest and not difference(live, after.manifest)
 
 
-def _settled(manifest: object) -> Stored:
+def _settled(manifest: object, *, pods: bool = True) -> Stored:
     kind = manifest.get("kind") if isinstance(manifest, dict) else None
     notes = Notes()
-    shape = shape_of("volcano.schema.json", "Queue" if kind == "Queue" else "Job")
-    if isinstance(manifest, dict):
+    if isinstance(manifest, dict) and "status" in manifest:
         manifest = {key: value for key, value in manifest.items() if key != "status"}
-    result = settle(shape, manifest, (), notes)
+    result = settle(_shape("Queue" if kind == "Queue" else "Job", pods=pods), manifest, (), notes)
     if notes.faults:
         return Stored(manifest={}, notes=notes)
-    if "metadata" in result:
-        result["metadata"] = _metadata(result["metadata"], namespaced=kind != "Queue")
+    given = result.get("metadata", {})
+    # The server leaves out what is empty, and the namespace of what has none.
+    metadata = {key: value for key, value in given.items() if value and (kind != "Queue" or key != "namespace")}
+    if len(metadata) < len(given):
+        result = {**result, "metadata": metadata}
     return Stored(manifest=result, notes=notes)
 
 
-def _metadata(given: Json, *, namespaced: bool) -> Json:
-    """Write metadata as the server does, which leaves out what is empty, and the namespace of what has none."""
-    return {key: value for key, value in given.items() if value and (namespaced or key != "namespace")}
+@cache
+def _shape(kind: str, *, pods: bool) -> Shape:
+    """Give the shape of a Job or a Queue; without pods, one in which their templates may be anything."""
+    shape = shape_of("volcano.schema.json", kind)
+    if pods or kind == "Queue":
+        return shape
+    task = _with(shape_of("volcano.schema.json", "TaskSpec"), "template", Shape(kind="any"))
+    spec = _with(shape_of("volcano.schema.json", "JobSpec"), "tasks", Shape(kind="array", every=task))
+    return _with(shape, "spec", spec)
+
+
+def _with(shape: Shape, key: str, inner: Shape) -> Shape:
+    return replace(shape, fields={**(shape.fields or {}), key: inner})
 
 
 def _mutate_queue(queue: Json) -> Json:
     metadata, spec = queue.get("metadata", {}), queue.get("spec")
     annotations = metadata.get("annotations", {})
-    if annotations:
-        queue = {**queue, "metadata": {**metadata, "annotations": rooted(annotations)}}
+    if annotations != (places := rooted(annotations)):
+        queue = {**queue, "metadata": {**metadata, "annotations": places}}
     if spec is None:
         return queue
     defaults: Json = {"reclaimable": True}
     if metadata.get("name") != ROOT_QUEUE:
         defaults["parent"] = ROOT_QUEUE
-    return {**queue, "spec": {**spec, **{key: value for key, value in defaults.items() if key not in spec}}}
+    missing = {key: value for key, value in defaults.items() if key not in spec}
+    return {**queue, "spec": {**spec, **missing}} if missing else queue
 
 
 def _mutate_job(job: Json) -> Json:
@@ -99,10 +119,10 @@ def _mutate_job(job: Json) -> Json:
         return job
     tasks = spec.get("tasks", [])
     full = [_with_defaults(task, i) for i, task in enumerate(tasks)]
-    if any(task is not old for task, old in zip(full, tasks, strict=True)):
+    changes: Json = {}
+    if not all(map(is_, full, tasks)):
         shape = shape_of("volcano.schema.json", "TaskSpec")
-        full = [settle(shape, rewritten(shape, task), (), Notes()) for task in full]
-    changes: Json = {"tasks": full} if "tasks" in spec else {}
+        changes["tasks"] = full = [settle(shape, rewritten(shape, task), (), Notes()) for task in full]
     defaults = {
         "schedulerName": SCHEDULER,
         "queue": DEFAULT_QUEUE,
@@ -114,7 +134,7 @@ def _mutate_job(job: Json) -> Json:
     missing = [need for plugin in plugins for need in _NEEDS.get(plugin, ()) if need not in plugins]
     if missing:
         changes["plugins"] = {**plugins, **{need: [] for need in missing}}
-    return {**job, "spec": {**spec, **changes}}
+    return {**job, "spec": {**spec, **changes}} if changes else job
 
 
 def _with_defaults(task: Json, position: int) -> Json:

@@ -71,12 +71,13 @@ def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
     return judge_stored(manifest, stored(manifest), queues)
 
 
-def judge_stored(manifest: object, after: Stored, queues: Sequence[Json]) -> list[Fault]:
-    """Do the same for who has asked already what the server would store of the manifest."""
+def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, pods: bool = True) -> list[Fault]:
+    """Do the same for who has asked already what the server would store of the manifest, and of the pods perhaps."""
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
-    return [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
+    faults = [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
+    return [*faults, *_judge_pods(after.manifest)] if pods else faults
 
 
 def _judge_object(manifest: Json, job: Json) -> Iterator[Fault]:
@@ -103,6 +104,10 @@ def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
     yield from _judge_queue(spec.get("queue", "default"), queues)
     for i, task in enumerate(tasks):
         yield from judge_policies(task.get("policies", ()), ("spec", "tasks", i, "policies"))
+
+
+def _judge_pods(job: Json) -> Iterator[Fault]:
+    for i, task in enumerate(job.get("spec", {}).get("tasks", ())):
         for fault in judge_settled(task.get("template", {})):
             yield fault.below(("spec", "tasks", i, "template"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.kubernetes.quantity import NANO, write
-from tfgitops.kubernetes.requirements import is_countable, is_extended
+from tfgitops.kubernetes.requirements import HUGE, is_countable, is_extended
 from tfgitops.volcano.defaults import ROOT_QUEUE, stored
 from tfgitops.volcano.fault import Fault, Route, Rules
 from tfgitops.volcano.hierarchy import judge_hierarchy
@@ -56,6 +56,8 @@ RULES = Rules(
         "queue-capability-under-child": _OVER,
     }
 )
+SAID_TWICE = frozenset({"queue-deserved-sum", "queue-guarantee-sum", "queue-capability-under-child"})
+"""Rules that say again what is said of another queue: sums of the parent, a capability of the child."""
 
 
 def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> list[Fault]:
@@ -100,20 +102,20 @@ def _judge_amounts(tree: Tree) -> Iterator[Fault]:
             if amount < 0:
                 yield RULES.fault(f"queue-{field}-min", at, field=field, resource=resource)
             if _comes_in_pieces(resource) and (amount % NANO or not is_countable(amount)):
-                yield RULES.fault(f"queue-{field}-whole-number", at, found=write(amount), resource=resource)
+                yield RULES.fault(f"queue-{field}-whole-number", at, found=_amount(resource, amount), resource=resource)
     capability, deserved = tree.amounts(tree.name, "capability"), tree.amounts(tree.name, "deserved")
     for resource, amount in deserved.items():
         if amount > capability.get(resource, amount):
             at = ("spec", "deserved", resource)
             limit = ("the queue's capability", capability[resource])
-            yield _over("queue-deserved-over-capability", at, f"deserved of {resource}", amount, limit)
+            yield _over("queue-deserved-over-capability", at, ("deserved", resource, ""), amount, limit)
     for resource, amount in tree.amounts(tree.name, "guarantee").items():
         at = ("spec", "deserved", resource)
         if resource not in deserved:
             yield RULES.fault("queue-guarantee-without-deserved", at, resource=resource)
         elif amount > deserved[resource]:
             limit = ("what the queue deserves", deserved[resource])
-            yield _over("queue-guarantee-over-deserved", at, f"guarantee of {resource}", amount, limit)
+            yield _over("queue-guarantee-over-deserved", at, ("guarantee", resource, ""), amount, limit)
 
 
 def _comes_in_pieces(resource: str) -> bool:
@@ -145,7 +147,7 @@ def _judge_siblings(tree: Tree) -> Iterator[Fault]:
         for resource, total in tree.sum_below(parent, field).items():
             if total > limits.get(resource, 0):
                 limit = (f"that of {parent}", limits.get(resource, 0))
-                what = f"{field} of {resource} in all queues below {parent}"
+                what = (field, resource, f" in all queues below {parent}")
                 yield _over(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
 
 
@@ -156,7 +158,8 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
         for resource, total in tree.sum_below(tree.name, field).items():
             if total > own.get(resource, 0):
                 limit = ("its own", own.get(resource, 0))
-                what = f"{field} of {resource} in the queues below"
+                below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
+                what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
                 yield _over(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
 
 
@@ -166,15 +169,24 @@ def _judge_capability(tree: Tree) -> Iterator[Fault]:
         at = ("spec", "capability", resource)
         limit = tree.limit_above(tree.name, resource)
         if limit and amount > limit[1]:
-            yield _over("queue-capability-over-ancestor", at, f"capability of {resource}", amount, limit)
+            yield _over("queue-capability-over-ancestor", at, ("capability", resource, ""), amount, limit)
         for below in tree.descendants(tree.name):
             most = tree.amounts(below, "capability").get(resource, 0)
             if most > amount:
-                what = f"capability of {resource} of {below}"
-                yield _over("queue-capability-under-child", at, what, most, ("that of this queue", amount))
+                what, limit = ("capability", resource, f" of {below}"), ("that of this queue", amount)
+                yield _over("queue-capability-under-child", at, what, most, limit)
 
 
-def _over(rule: str, at: Route, what: str, amount: int, limit: tuple[str, int]) -> Fault:
-    """Say that an amount is above a limit, which is given with its name."""
-    name, most = limit[0], write(limit[1])
-    return RULES.fault(rule, at, found=write(amount), expected=f"at most {most}", what=what, name=name, most=most)
+def _over(rule: str, at: Route, what: tuple[str, str, str], amount: int, limit: tuple[str, int]) -> Fault:
+    """Say that an amount (a field, its resource, and of whom) is above a limit, which is given with its name."""
+    field, resource, whose = what
+    found, most = _amount(resource, amount), _amount(resource, limit[1])
+    words = {"what": f"{field} of {resource}{whose}", "name": limit[0], "most": most}
+    return RULES.fault(rule, at, found=found, expected=f"at most {most}", **words)
+
+
+def _amount(resource: str, nanos: int) -> str:
+    """Write an amount as people do: bytes in the shorter of their two ways, such as 200Gi or 200G."""
+    if resource in {"memory", "ephemeral-storage"} or resource.startswith(HUGE):
+        return min(write(nanos), write(nanos, style="i"), key=len)
+    return write(nanos)

@@ -4,27 +4,33 @@ A reason is that the object drifts (the stored one would differ from the manifes
 later, or that no training job needs it and checking it would not pay.
 """
 
-STRICTER: dict[str, str] = {
+ADMITTED: dict[str, str] = {
     # It drifts.
     "status-given": "drifts: the server drops status",
     "namespace-missing": "drifts: the client fills in the namespace that it points at",
-    "null-in-list": "drifts: the webhook turns an empty argument of a plugin into an empty text",
-    "crd-required": "drifts: admitted only where the webhook rewrites all tasks, and so fills it in",
     "crd-queue-required": "drifts: the webhook fills in the queue default",
-    "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only where the webhook rewrites all tasks",
-    "crd-q-weight-range": "drifts: the webhook turns a weight of 0 into 1",
     # It fails, or does nothing, later.
     "pod-name-of-last-replica": "hangs: the webhook asks about the task's position, and the last pod cannot be made",
     "job-name-dots": "hangs: the Service of the svc plugin cannot be made",
     "job-name-digit": "hangs before Kubernetes 1.36: the Service of the svc plugin cannot be made",
     "policy-action-ignored": "does nothing: beside an exit code the webhook takes any action",
-    "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
     "partition-overflow": "fails later: the webhook multiplies in 32 bits, and admits what overflows to fit",
+    "pod-projected-path-hidden": "fails later: one of the two files hides the other",
+}
+"""Rules of which the cluster has none."""
+
+_PARTLY = {
+    # It drifts.
+    "null-in-list": "drifts: the webhook turns an empty argument of a plugin into an empty text",
+    "crd-required": "drifts: admitted only where the webhook rewrites all tasks, and so fills it in",
+    "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only where the webhook rewrites all tasks",
+    "crd-q-weight-range": "drifts: the webhook turns a weight of 0 into 1",
+    "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
+    "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
+    # It fails, or does nothing, later.
+    "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
     "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
     "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",
-    "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
-    "pod-projected-path-hidden": "fails later: one of the two files hides the other",
-    "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
     # Not for a manifest in Git.
     "meta-owner-references": "fails later: only the cluster knows an owner's uid, so the object is garbage to it",
     "queue-root-protected": "the root queue is Volcano's own, and an update of its amounts is refused",
@@ -34,3 +40,7 @@ STRICTER: dict[str, str] = {
     "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
     "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
 }
+"""Rules that the cluster has too, and asks less by: most of what breaks ours, it refuses."""
+
+STRICTER: dict[str, str] = {**ADMITTED, **_PARTLY}
+"""Every rule that refuses something that the cluster takes."""

@@ -133,6 +133,8 @@ def _judge_numa(task: Task, at: Route) -> Iterator[Fault]:
 
 def _judge_dependencies(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
     """Judge who waits for whom: only for tasks that exist, for each once, and never in a circle."""
+    if not any("dependsOn" in task for task in tasks):
+        return
     waits = {task.get("name", ""): list(task.get("dependsOn", {}).get("name", ())) for task in tasks}
     for i, task in enumerate(tasks):
         needs = task.get("dependsOn", {}).get("name", ())

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes import names
 from tfgitops.volcano.fault import Fault, Rules, show
+from tfgitops.volcano.policies import events_of
+from tfgitops.volcano.tasks import replicas_of
+from tfgitops.volcano.uselesspods import judge_pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.volcano.fault import Route
 
-WARNINGS = frozenset({"pending-restarts-pod", "failed-beats-evicted"})
+WARNINGS = frozenset({"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready"})
 """Rules whose breach may be meant."""
 
 RULES = Rules(
@@ -37,6 +39,10 @@ RULES = Rules(
             "an evicted pod may be seen as failed, and then {found} for PodFailed beats the policy for PodEvicted",
             "give both events the same action",
         ),
+        "any-task-ends-job": (
+            "any task that completes ends the job, also one that the others do not wait for",
+            "give the policy to the task whose end is the job's",
+        ),
         "plugin-argument": (
             "{found} is not an argument that the plugin {plugin} reads: Volcano ignores it, and those behind it",
             "write --flag=value, with one of {flags}",
@@ -45,15 +51,16 @@ RULES = Rules(
             "Volcano's plugin {plugin} would write variables beside those of the compiler",
             "leave it out: TF_CONFIG and the hosts are written already",
         ),
-        "pod-grace-negative": ("terminationGracePeriodSeconds {found} is not a time to wait", "use 0 or more"),
-        "pod-root-forbidden": ("the container must not run as root, and runs as user 0", "choose another runAsUser"),
-        "pod-volume-no-source": ("the volume {found} has no source", "say what it is, such as `emptyDir: {{}}`"),
-        "pod-medium": ("an emptyDir cannot have the medium {found}", "use Memory, or leave it out"),
-        "pod-reference-name": ("no {kind} can be called {found}", "use lower-case letters, digits, - and ."),
-        "pod-mount-twice": ("{found} is mounted already", "give one of the two another path"),
-        "pod-mount-volcano": ("{found} is where Volcano mounts the hosts of the job", "choose another path"),
-        "pod-port-name-twice": ("two containers of the pod name a port {found}", "give one another name"),
-        "pod-topology-key": ("no node can have the label {found}", "use the key of a label"),
+        "plugin-flag-twice": ("the flag --{flag} is given twice, and the last one counts", "give it once"),
+        "plugin-port": ("{found} is no port", "write a number from 1 to 65535"),
+        "svc-not-ready": (
+            "the names of pods that are not ready yet would not resolve, and peers wait for each other before they are",
+            "leave --publish-not-ready-addresses out",
+        ),
+        "sync-destroys": (
+            "{found} lets {controller} replace or reorder jobs: runs would be lost, or never start",
+            "leave it out: a changed job has a new name",
+        ),
     }
 )
 
@@ -65,25 +72,51 @@ FLAGS = {
 }
 """The flags that Volcano's job plugins read."""
 
+_NOT_READY = "publish-not-ready-addresses"
+_BOOLEAN = (_NOT_READY, "disable-network-policy", "inject-hosts-env")
+_PORTS = ("ssh-port", "port")
 _DISCOVERY = ("tensorflow", "pytorch", "ray", "hcclrank")
 _ARGUMENT = re.compile(r"--([a-z-]+)=(.*)", re.DOTALL).fullmatch
-_BOOLEAN = ("publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env")
+_PORT = re.compile(r"0*[0-9]{1,5}").fullmatch
+_PORT_MAX = 65535
 _EXIT_CODES = range(256)  # 0 is refused by Volcano itself
-_VOLCANO_PATH = "/etc/volcano"
+_SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+_FORCE = "kustomize.toolkit.fluxcd.io/force"
 
 
-def judge_use(manifest: Mapping[str, Any]) -> list[Fault]:
-    """List what is admitted and no use in a Job with all its defaults."""
+def judge_use(manifest: Mapping[str, Any], *, pods: bool = True) -> list[Fault]:
+    """List what is admitted and no use in a Job with all its defaults, and in its pods unless they are known."""
     spec = manifest["spec"]
-    found = [*_judge_policies(spec.get("policies", ()), ("spec", "policies")), *_judge_plugins(spec["plugins"])]
-    for index, task in enumerate(spec["tasks"]):
+    tasks, policies = spec["tasks"], spec.get("policies", ())
+    found = [*_judge_metadata(manifest["metadata"]), *_judge_policies(policies, ("spec", "policies"))]
+    found += [*_judge_end(policies, tasks), *_judge_plugins(spec["plugins"], tasks)]
+    for index, task in enumerate(tasks):
         at = ("spec", "tasks", index)
-        policies = task.get("policies", ())
-        found += _judge_policies(policies, (*at, "policies"))
-        if task["template"]["spec"].get("restartPolicy") == "OnFailure":
-            found += _judge_exit_codes(policies, (*at, "policies"))
-        found += _judge_pod(task["template"]["spec"], (*at, "template", "spec"))
+        if policies := task.get("policies"):
+            found += _judge_policies(policies, (*at, "policies"))
+            if task["template"]["spec"].get("restartPolicy") == "OnFailure":
+                found += _judge_exit_codes(policies, (*at, "policies"))
+        if pods:
+            found += (fault.below((*at, "template", "spec")) for fault in judge_pod(task["template"]["spec"]))
     return found
+
+
+def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
+    """Judge what the object asks of Argo CD and Flux (volcano.md 7)."""
+    annotations = metadata.get("annotations", {})
+    for option in annotations.get(_SYNC_OPTIONS, "").split(","):
+        if option.strip() in {"Force=true", "Replace=true", "PruneLast=true"}:
+            at = ("metadata", "annotations", _SYNC_OPTIONS)
+            yield RULES.fault("sync-destroys", at, found=option.strip(), controller="Argo CD")
+    for field in ("annotations", "labels"):  # Flux looks in both
+        if metadata.get(field, {}).get(_FORCE, "").lower() == "enabled":
+            yield RULES.fault("sync-destroys", ("metadata", field, _FORCE), found=_FORCE, controller="Flux")
+
+
+def _judge_end(policies: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+    for index, policy in enumerate(policies):
+        if len(tasks) > 1 and policy.get("action") == "CompleteJob" and "TaskCompleted" in events_of(policy):
+            yield RULES.fault("any-task-ends-job", ("spec", "policies", index))
 
 
 def _judge_policies(policies: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:
@@ -114,76 +147,27 @@ def _judge_exit_codes(policies: Sequence[Mapping[str, Any]], at: Route) -> Itera
             yield RULES.fault("policy-exit-code-on-failure", (*at, index, "exitCode"))
 
 
-def _judge_plugins(plugins: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
+def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
     for plugin, arguments in plugins.items():
         at = ("spec", "plugins", plugin)
         if plugin in _DISCOVERY:
             yield RULES.fault("plugin-discovery", at, plugin=plugin)
+        given: dict[str, str] = {}
         for index, argument in enumerate(arguments if plugin in FLAGS else ()):
             match = _ARGUMENT(argument)
             if not (match and _reads(plugin, match[1], match[2])):
                 flags = ", ".join(f"--{flag}=" for flag in FLAGS[plugin]) or "none: it takes no arguments"
                 yield RULES.fault("plugin-argument", (*at, index), found=show(argument), plugin=plugin, flags=flags)
+                continue
+            flag, value = match.groups()
+            if flag in given:
+                yield RULES.fault("plugin-flag-twice", (*at, index), found=show(argument), flag=flag)
+            if flag in _PORTS and not (_PORT(value) and 0 < int(value) <= _PORT_MAX):
+                yield RULES.fault("plugin-port", (*at, index), found=show(value))
+            if flag == _NOT_READY and value == "false" and sum(map(replicas_of, tasks)) > 1:
+                yield RULES.fault("svc-not-ready", (*at, index), found=show(argument))
+            given[flag] = value
 
 
 def _reads(plugin: str, flag: str, value: str) -> bool:
     return flag in FLAGS[plugin] and (flag not in _BOOLEAN or value in ("true", "false"))
-
-
-def _judge_pod(spec: Mapping[str, Any], at: Route) -> Iterator[Fault]:
-    grace = spec.get("terminationGracePeriodSeconds", 0)
-    if grace < 0:
-        yield RULES.fault("pod-grace-negative", (*at, "terminationGracePeriodSeconds"), found=grace)
-    for index, constraint in enumerate(spec.get("topologySpreadConstraints", ())):
-        if not names.is_qualified_name(constraint.get("topologyKey", "")):
-            place = (*at, "topologySpreadConstraints", index, "topologyKey")
-            yield RULES.fault("pod-topology-key", place, found=show(constraint.get("topologyKey")))
-    for index, volume in enumerate(spec.get("volumes", ())):
-        yield from _judge_volume(volume, (*at, "volumes", index))
-    for index, secret in enumerate(spec.get("imagePullSecrets", ())):
-        yield from _judge_reference("Secret", secret.get("name", ""), (*at, "imagePullSecrets", index, "name"))
-    ports: set[str] = set()
-    for key in ("containers", "initContainers"):
-        for index, container in enumerate(spec.get(key, ())):
-            yield from _judge_container(container, spec, ports, (*at, key, index))
-
-
-def _judge_volume(volume: Mapping[str, Any], at: Route) -> Iterator[Fault]:
-    if set(volume) == {"name"}:
-        yield RULES.fault("pod-volume-no-source", at, found=volume["name"])
-    medium = (volume.get("emptyDir") or {}).get("medium", "")
-    if medium not in ("", "Memory") and not medium.startswith("HugePages"):
-        yield RULES.fault("pod-medium", (*at, "emptyDir", "medium"), found=medium)
-    for kind, source, key in (
-        ("Secret", "secret", "secretName"),
-        ("ConfigMap", "configMap", "name"),
-        ("claim", "persistentVolumeClaim", "claimName"),
-    ):
-        if name := (volume.get(source) or {}).get(key):
-            yield from _judge_reference(kind, name, (*at, source, key))
-
-
-def _judge_reference(kind: str, name: str, at: Route) -> Iterator[Fault]:
-    if not names.is_dns_subdomain(name):
-        yield RULES.fault("pod-reference-name", at, found=show(name), kind=kind)
-
-
-def _judge_container(
-    container: Mapping[str, Any], pod: Mapping[str, Any], ports: set[str], at: Route
-) -> Iterator[Fault]:
-    security = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
-    if security.get("runAsNonRoot") and security.get("runAsUser") == 0:
-        yield RULES.fault("pod-root-forbidden", (*at, "securityContext"))
-    mounted: set[str] = set()
-    for index, mount in enumerate(container.get("volumeMounts", ())):
-        path = str(mount.get("mountPath", "")).rstrip("/") or "/"
-        place = (*at, "volumeMounts", index, "mountPath")
-        if path in mounted:
-            yield RULES.fault("pod-mount-twice", place, found=path)
-        if path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
-            yield RULES.fault("pod-mount-volcano", place, found=path)
-        mounted.add(path)
-    for index, port in enumerate(container.get("ports", ())):
-        if (name := port.get("name")) and name in ports:
-            yield RULES.fault("pod-port-name-twice", (*at, "ports", index, "name"), found=name)
-        ports.add(port.get("name", ""))

@@ -1,0 +1,59 @@
+"""A command that is text is run by a shell, and replaced by its program where it is a single one."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tfgitops.shell import is_simple_command, shell_command
+
+SIMPLE = [
+    "python train.py",
+    "python train.py --out=$(RUN) > /log/out.txt 2>&1",
+    "python -c 'a; b && c'",
+    'python train.py "--name=a b" --x=$X ${Y}',
+    "python a.py \\\n  --b",
+    "  python train.py",
+]
+COMPOUND = [
+    "a && b",
+    "a; b",
+    "a | b",
+    "a &",
+    "a\nb",
+    "(a)",
+    "{ a; }",
+    "A=1 b",
+    "cd /x",
+    "for i in 1 2; do a; done",
+    "if a; then b; fi",
+    "! a",
+    "a `b`",
+    "a # b",
+    "'unclosed",
+    "exec a",
+    "f() { a; }",
+]
+
+
+@pytest.mark.parametrize("text", SIMPLE)
+def test_one_program_replaces_the_shell(text: str) -> None:
+    assert is_simple_command(text)
+    assert shell_command(text) == ["/bin/sh", "-c", f"exec {text.lstrip()}"]
+
+
+@pytest.mark.parametrize("text", COMPOUND)
+def test_anything_else_is_left_to_the_shell_as_it_is(text: str) -> None:
+    assert shell_command(text) == ["/bin/sh", "-c", text]
+
+
+@pytest.mark.parametrize("text", ["echo a b", "echo 'a;b' > /dev/stdout", "echo a\\\n  b"])
+def test_a_real_shell_prints_the_same_with_and_without_exec(text: str) -> None:
+    shell, flag, body = shell_command(text)
+    with_exec = subprocess.run([shell, flag, body], capture_output=True, check=True)
+    assert with_exec.stdout == subprocess.run([shell, flag, text], capture_output=True, check=True).stdout
+
+
+def test_the_end_of_a_block_is_no_second_command() -> None:
+    assert shell_command("python train.py\n") == ["/bin/sh", "-c", "exec python train.py"]
