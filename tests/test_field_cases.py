@@ -208,7 +208,7 @@ CASES = [
         spec="jobs:\n  train:\n    image: tf\n    worker: 2\n    worker: 2\n",
         errors=("TF104",),
         names=("worker", "line 7", "line 8"),
-        at=("5 w",),
+        at=("5 worker",),
         later="import",
     ),
     Case(
@@ -923,7 +923,7 @@ CASES = [
         spec="jobs:\n  train:\n    image: tf\n    queue: team-a\n    worker: 2\n    queue: team-b\n",
         errors=("TF104",),
         names=("queue", "line 7", "line 9"),
-        at=("6 q",),
+        at=("6 queue",),
     ),
     Case(
         id="yml-04",

@@ -12,11 +12,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tfgitops import Compiled, Plugins, compile_environment, discover
+from tfgitops import Compiled, File, Plugins, compile_environment, discover
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
 from tfgitops.project import read_project
 from tfgitops.report.text import render
+from tfgitops.write import apply, compare
 
 SPEC = """\
 apiVersion: tfgitops/v1alpha1
@@ -180,8 +181,14 @@ def test_a_plugin_that_is_left_out_owns_nothing(cost: Repository) -> None:
 
 def test_leaving_out_what_is_not_there_is_told(repository: Repository) -> None:
     result = build("--no-plugin", "ques")
-    assert result.exit_code in (1, 2)
-    assert "'ques'" in result.stderr
+    assert result.exit_code == 1
+    assert "there is no plugin 'ques' to leave out" in result.stderr
+    assert "did you mean 'queue'?" in result.stderr
+
+
+def test_a_plugin_that_cannot_even_be_imported_can_be_left_out(repository: Repository) -> None:
+    repository.plugin("broken", head="import nosuch\n")
+    assert build("--no-plugin", "broken").exit_code == 0
 
 
 def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Repository) -> None:
@@ -342,7 +349,30 @@ RUBBISH = {
     "an object": ("yield job.roles[0].pod({'spec': {'nodeSelector': {'a': object()}}})", "broken"),
     "a number for a key": ("yield job.roles[0].pod({'metadata': {'labels': {1: 'a'}}})", "broken"),
     "no reason": ("yield Patch(('pod', 'worker'), {'spec': {'nonsense': 1}}, None)", "broken"),
-}
+    "a target of numbers": ("yield Patch(('pod', 1), {}, job.route)", "`target` is wrong"),
+    "a list in place of a route": ("yield Patch(('job',), {}, ['jobs'])", "`because` is wrong"),
+    "a float": ("yield job.patch({'metadata': {'labels': {'a': 1.5}}})", "`value.metadata.labels.a`"),
+    "null": ("yield job.patch({'metadata': {'labels': {'a': None}}})", "leave the key out"),
+    "bytes": ("yield job.patch({'metadata': {'labels': {'a': b'x'}}})", "`value.metadata.labels.a`"),
+    "half a character": ("yield job.patch({'metadata': {'labels': {'a': chr(0xd800)}}})", "no Unicode text"),
+    "a number beyond all": ("yield job.roles[0].pod({'spec': {'priority': 10**5000}})", "`value.spec.priority`"),
+    "a map in itself": ("a = {}; a['spec'] = a; yield job.patch(a)", "at most 64 levels"),
+    "a map for a list": ("yield job.roles[0].pod({'spec': {'tolerations': {'a': 'b'}}})", "`value.spec.tolerations`"),
+    "text for a map in a list": ("yield job.roles[0].pod({'spec': {'volumes': ['x']}})", "`value.spec.volumes.0`"),
+    "a field of the pod that is none": ("yield job.roles[0].pod({'spec': {'nodeSelectr': {}}})", "nodeSelectr` is no"),
+    "a field of the container that is none": ("yield job.roles[0].container({'imag': 'x'})", "`value.imag` is no"),
+    "a field of the Job that is none": ("yield job.patch({'spec': {'queu': 'x'}})", "`value.spec.queu` is no"),
+    "a sidecar": ("yield job.roles[0].pod({'spec': {'containers': [{'name': 'logs'}]}})", "the sidecar 'logs'"),
+    "the training container": (
+        "yield job.roles[0].pod({'spec': {'containers': [{'name': 'tensorflow'}]}})", "role.container(…)",
+    ),
+    "another name for it": ("yield job.roles[0].container({'name': 'main'})", "`value.name` cannot be patched"),
+    "discovery": ("yield job.roles[0].container({'env': [{'name': 'TF_CONFIG', 'value': '{}'}]})", "TF_CONFIG is"),
+    "the host's name": ("yield job.roles[0].pod({'spec': {'hostname': 'x'}})", "`value.spec.hostname` cannot be"),
+    "what cannot be shown": (
+        "class Shy:\n    def __repr__(self):\n        raise ValueError\nyield Shy()", "yielded a Shy",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", RUBBISH)
@@ -352,8 +382,56 @@ def test_rubbish_from_a_plugin_is_its_fault_and_no_crash(what: str, repository: 
     result = build()
     assert result.exit_code == 1, result.stderr
     assert said in result.stderr
+    assert "plugin 'broken'" in result.stderr
     assert "Traceback" not in result.stderr
     assert not MANIFESTS.exists()
+
+
+def test_any_mapping_and_any_sequence_will_do_and_is_copied(repository: Repository) -> None:
+    body = """
+    from types import MappingProxyType
+    value = {}
+    for key in ("a", "b"):
+        value["metadata"] = {"annotations": {key: key}}
+        yield job.patch(value)  # what is changed after it was yielded is not what was yielded
+    yield job.patch({"metadata": {"labels": job.get("labels")}})
+    yield job.roles[0].container(MappingProxyType({"args": ("--fast",), "env": [{"name": "A", "value": "1"}]}))
+    """
+    repository.plugin("free", contribute(body))
+    metadata = repository.job()["metadata"]
+    assert metadata["annotations"] == {"a": "a", "b": "b"}
+    assert metadata["labels"]["team"] == "vision"
+    assert repository.pod()["containers"][0]["args"] == ["--fast"]
+
+
+def test_what_a_plugin_said_wrongly_is_told_beside_its_crash(repository: Repository) -> None:
+    repository.plugin("broken", contribute("yield 3\nraise ValueError('boom')"))
+    assert {found.code for found in repository.compile().diagnostics} == {"TF901", "TF902"}
+
+
+def test_a_native_sidecar_of_a_plugin_is_written(repository: Repository) -> None:
+    repository.plugin("logs", pod_patch("{'initContainers': [{'name': 'l', 'image': 'l', 'restartPolicy': 'Always'}]}"))
+    assert [container["name"] for container in repository.pod()["initContainers"]] == ["l"]
+
+
+PROBLEMS = {
+    "no code": "code=None, message='m', at=()",
+    "no message": "code='X1', message=None, at=()",
+    "no route": "code='X1', message='m', at=None",
+    "a route of a truth": "code='X1', message='m', at=(True,)",
+    "a severity that is none": "code='X1', message='m', at=(), severity='fatal'",
+    "a number for what was found": "code='X1', message='m', at=(), found=7",
+    "text for notes": "code='X1', message='m', at=(), notes=('n',)",
+}
+
+
+@pytest.mark.parametrize("name", ["tfgitops_check_environment", "tfgitops_check_manifests"])
+@pytest.mark.parametrize("what", PROBLEMS)
+def test_a_rubbish_problem_is_the_plugins_fault_and_no_crash(what: str, name: str, repository: Repository) -> None:
+    repository.plugin("broken", hook(name, HOOKS[name], f"yield Problem({PROBLEMS[what]})"))
+    [found] = repository.compile().diagnostics
+    assert found.code == "TF902"
+    assert f"plugin 'broken' local yielded a Problem from {name}" in found.message
 
 
 OBJECTS = {
@@ -365,7 +443,16 @@ OBJECTS = {
     "a float": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}, 'data': {'a': 1.5}}",
     "a path for a name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': '../../../../x'}}",
     "a number for a name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 7}}",
-}
+    "capitals in a name": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'X'}}",
+    "dots for a name of a role": "{'apiVersion': 'v1', 'kind': 'Role', 'metadata': {'name': 'a..b'}}",
+    "a name too long for a file": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x' * 253}}",
+    "a path for a kind": "{'apiVersion': 'v1', 'kind': '../X', 'metadata': {'name': 'x'}}",
+    "no version": "{'apiVersion': 'x', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}}",
+    "a path for a namespace": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'namespace': '..'}}",
+    "a list of labels": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'labels': ['a']}}",
+    "a number for an annotation":
+        "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'annotations': {'a': 1}}}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", OBJECTS)
@@ -374,13 +461,20 @@ def test_a_rubbish_object_is_the_plugins_fault_and_no_crash(what: str, repositor
     before = {path for path in repository.root.rglob("*") if "__pycache__" not in path.parts}
     result = build()
     assert result.exit_code == 1, result.output
+    assert "error[TF902]: plugin 'broken' local yielded an Object from tfgitops_objects" in result.stderr
     assert "Traceback" not in result.stderr
     after = {path for path in repository.root.rglob("*") if "__pycache__" not in path.parts}
     assert after == before
 
 
-@pytest.mark.parametrize("folder", ["../../..", "workloads/../../..", "..", "workload", "cluster-x", "Cluster"])
-def test_no_object_leaves_the_manifests(folder: str, repository: Repository) -> None:
+FOLDERS = [
+    "../../..", "workloads/../../..", "..", "", "/etc", "workload", "cluster-x", "Cluster", "cluster-1", "cluster-02",
+    "cluster-9999", "workloads\n", None, 2,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_object_leaves_the_manifests(folder: object, repository: Repository) -> None:
     manifest = "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}}"
     body = f"yield Object({manifest}, (), folder={folder!r})"
     repository.plugin("broken", hook("tfgitops_objects", "environment", body))
@@ -389,10 +483,33 @@ def test_no_object_leaves_the_manifests(folder: str, repository: Repository) -> 
     assert list(repository.root.rglob("configmap-x.yaml")) == []
 
 
+def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Repository) -> None:
+    manifest = "{'apiVersion': 'rbac.authorization.k8s.io/v1', 'kind': 'ClusterRole', 'metadata': {'name': 'a:B_c'}}"
+    repository.plugin("roles", hook("tfgitops_objects", "environment", f"yield Object({manifest}, (), 'cluster-3')"))
+    assert next(file.path for file in repository.compile().files) == "cluster-3/clusterrole-a:B_c.yaml"
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.yaml", "a/../../x.yaml", "/x/y.yaml", "x.yaml", "a/b/c.yaml", "a/.x.yaml", "a/x"]
+)
+def test_nothing_is_written_that_is_no_file_of_a_folder(path: str, tmp_path: Path) -> None:
+    """Whatever went wrong before: the last stage looks for itself."""
+    files = [File(path=path, text="x")]
+    for write in (lambda: compare(tmp_path, files), lambda: apply(tmp_path, files, [])):
+        with pytest.raises(CompileError) as caught:
+            write()
+        assert [found.code for found in caught.value.diagnostics] == ["TF602"]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "job.data['image'] = 'evil'",
+        "job.data['labels']['team'] = 'evil'",
+        "job.environment.settings['cost']['evil'] = 1",
+        "job.environment.jobs[0].roles[0].data['image'] = 'evil'",
+        "job.environment.places.documents[0].value['jobs'] = {}",
         "job.roles[0].data['image'] = 'evil'",
         "job.get('labels')['team'] = 'evil'",
         "job.environment.data['namespace'] = {'name': 'evil'}",
@@ -402,6 +519,7 @@ def test_no_object_leaves_the_manifests(folder: str, repository: Repository) -> 
     ],
 )
 def test_what_a_plugin_sees_is_read_only(body: str, repository: Repository) -> None:
+    repository.settings("[tool.tfgitops.settings.cost]\nevil = 0")
     repository.plugin("evil", contribute(f"{body}\nreturn []"))
     assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
 
@@ -412,7 +530,21 @@ def test_manifests_that_a_plugin_checks_are_read_only(repository: Repository) ->
     assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
 
 
-@pytest.mark.parametrize("field", ["{'metadata': {'name': 'mine'}}", "{'kind': 'Mine'}", "{'spec': {'tasks': []}}"])
+OWNED = [
+    "{'metadata': {'name': 'mine'}}",
+    "{'metadata': {'namespace': 'mine'}}",
+    "{'metadata': {'finalizers': []}}",
+    "{'metadata': {'labels': {'tfgitops/job': 'mine'}}}",
+    "{'kind': 'Mine'}",
+    "{'apiVersion': 'mine/v1'}",
+    "{'spec': {'tasks': []}}",
+    "{'spec': {'minAvailable': 1}}",
+    "{'spec': {'policies': []}}",
+    "{'spec': {'schedulerName': 'mine'}}",
+]
+
+
+@pytest.mark.parametrize("field", OWNED)
 def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: str, repository: Repository) -> None:
     """A patch that has no effect would be looked for for hours."""
     repository.plugin("mine", contribute(f"yield job.patch({field})"))
@@ -476,6 +608,16 @@ SCHEMAS = {
     "of nobody's block": ('SchemaFragment("nowhere", "x", {})', "'nowhere'"),
     "with a type that is none": ('SchemaFragment("job", "x", {"type": "nonsense"})', "nonsense"),
     "with a number for a schema": ('SchemaFragment("job", "x", 3)', "broken"),
+    "of its own, twice": (
+        'SchemaFragment("role", "x", {}); yield SchemaFragment("job", "x", {})',
+        "by plugin 'broken'",
+    ),
+    "without a name": ('SchemaFragment("job", "", {})', "`key` is wrong"),
+    "with a pattern that is none": ('SchemaFragment("job", "x", {"type": "string", "pattern": "("})', "pattern"),
+    "with a short form for nothing": ('SchemaFragment("job", "x", {"x-shorthand": ["y"]})', "x-shorthand"),
+    "with hints that are none": ('SchemaFragment("job", "x", {"x-hints": 3})', "x-hints"),
+    "with a set": ('SchemaFragment("job", "x", {"enum": {1}})', "`schema.enum`"),
+    "with a reference to another file": ('SchemaFragment("job", "x", {"$ref": "other.json#/$defs/a"})', "other.json"),
     "with a reference to nowhere": ('SchemaFragment("job", "x", {"$ref": "#/$defs/nowhere"})', "nowhere"),
 }
 
@@ -486,7 +628,25 @@ def test_a_key_has_one_owner_and_a_schema(what: str, repository: Repository) -> 
     repository.plugin("broken", hook("tfgitops_schema", "", f"yield {fragment}"))
     stderr = refusal(repository)
     assert said in stderr
-    assert "broken" in stderr, "the plugin at fault is named"
+    assert "plugin 'broken' local" in stderr, "the plugin at fault is named"
+    assert "broken.py" in stderr
+    assert "Traceback" not in CliRunner().invoke(app, ["schema"]).stderr
+
+
+def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Repository) -> None:
+    for name, reference in {"a": "core.schema.json#/$defs/labels", "b": "pod.schema.json#/$defs/Toleration"}.items():
+        fragment = f'yield SchemaFragment("role", "{name}", {{"$ref": "{reference}"}})'
+        repository.plugin(name, hook("tfgitops_schema", "", fragment))
+    repository.spec(SPEC + "    a: {x: 'y'}\n    b: {oprator: Exists}\n")
+    [found] = repository.compile().diagnostics
+    assert found.hint == "did you mean 'operator'?"
+
+
+def test_a_key_may_stand_in_the_block_of_another_plugin(repository: Repository) -> None:
+    repository.plugin("inner", hook("tfgitops_schema", "", 'yield SchemaFragment("gpu", "tier", {"enum": ["gold"]})'))
+    repository.spec(SPEC.replace("worker: 2", "worker: {gpu: {count: 1, tier: lead}}"))
+    [found] = repository.compile().diagnostics
+    assert (found.code, found.expected) == ("TF203", "gold")
 
 
 def test_a_schema_that_raises_is_told(repository: Repository) -> None:
@@ -496,7 +656,14 @@ def test_a_schema_that_raises_is_told(repository: Repository) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [hook("tfgitops_contribute", "job, nonsense", "return []"), hook("tfgitops_contributes", "job", "return []")],
+    [
+        hook("tfgitops_contribute", "job, nonsense", "return []"),
+        hook("tfgitops_contributes", "job", "return []"),
+        "@hookimpl(specname='tfgitops_contributes')\ndef contribute(job):\n    return []\n",
+        "@hookimpl\ndef contribute(job):\n    return []\n",
+        "def tfgitops_contribute(job):\n    return []\n",
+        "def tfgitops_help(job):\n    return []\n",
+    ],
 )
 def test_a_hook_that_does_not_exist_in_this_form_is_told(body: str, repository: Repository) -> None:
     """A slip of the pen would else be a plugin that does nothing."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import Problem
 from tfgitops.trace import trace
 from tfgitops.volcano import drift, useless, uselesspods
+from tfgitops.volcano.clean import is_clean
 from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.drift import judge_drift
 from tfgitops.volcano.job import judge_stored
-from tfgitops.volcano.pods import is_clean
 from tfgitops.volcano.queue import SAID_TWICE, judge_queue
 from tfgitops.volcano.stricter import ADMITTED
 from tfgitops.volcano.useless import WARNINGS, judge_use
@@ -57,11 +57,11 @@ def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[
 def _faults(manifest: Mapping[str, Any]) -> list[Fault]:
     """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
     queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
-    pods = not all(is_clean(task["template"]) for task in manifest["spec"]["tasks"])
-    after = stored(manifest, pods=pods)
-    faults = judge_stored(manifest, after, [queue], pods=pods)
+    tasks = not all(map(is_clean, manifest["spec"]["tasks"]))
+    after = stored(manifest, tasks=tasks)
+    faults = judge_stored(manifest, after, [queue], tasks=tasks)
     if not after.notes.faults:
-        faults += judge_use(after.manifest, pods=pods)
+        faults += judge_use(after.manifest, tasks=tasks)
     return faults or list(judge_drift(manifest, after.manifest))
 
 

@@ -60,7 +60,7 @@ class Document:
         """
         pairs = self._follow(route)
         key, value = pairs[-1]
-        complete = len(self.prefix) + len(pairs) - 1 >= len(route)
+        complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form
         if key is None:
             return self.span_at(0, 0) if value is None else self._mark(value)
         return self._mark(value if value and value.text and complete and not on_key else key)

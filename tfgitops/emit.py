@@ -4,6 +4,7 @@ A general dumper would take most of a compile. This one knows that manifests rep
 few dozen shapes of mappings, and decides about each of them once.
 """
 
+import marshal
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -31,9 +32,16 @@ _ESCAPED = re.compile(rf'["\\{_UNSEEN}]')
 _SHORT_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BLANK_LINE = re.compile(r"^ +$", re.MULTILINE)
 
+# What many objects have in common, and so is written once.
+_SHARED: Final = frozenset(
+    {"affinity", "nodeSelector", "plugins", "policies", "ports", "resources", "securityContext", "tolerations"}
+    | {"valueFrom", "volumeMounts", "volumes"}
+)
+_SHARED_SIZE: Final = 2000
 _CACHED_LENGTH: Final = 200
 _CACHED_TEXTS: Final = 50_000
 _NEWLINE: Final = "\n"
+_HOLDERS: Final = frozenset({dict, list})
 _KEY_MAX: Final = 1000  # beyond 1024 characters, readers want `? key`
 
 
@@ -44,51 +52,77 @@ def emit(manifest: Mapping[str, Any]) -> str:
     :raises TypeError: for any other type, which would be a bug of ours.
     """
     lines: list[str] = []
-    _emit_mapping(manifest, "", lines)
-    return "".join(lines) or "{}\n"
+    _emit_mapping(manifest, "", "", lines)
+    return _NEWLINE.join([*lines, ""]) if lines else "{}\n"
 
 
-def _emit_mapping(mapping: Mapping[str, Any], pad: str, lines: list[str]) -> None:
-    for key, head in _heads(tuple(mapping), pad):
+def _emit_mapping(mapping: Mapping[str, Any], first: str, pad: str, lines: list[str]) -> None:
+    """Write a mapping: the first line behind `first`, the others behind `pad`."""
+    for key, head, start, shared in _heads(tuple(mapping), first, pad):
         value = mapping[key]
         kind = type(value)
         if kind is str:
-            lines.append(f"{head} {_long_text(value, pad) if _NEWLINE in value else _TEXTS[value]}\n")
-        elif kind is dict and value:
-            lines.append(f"{head}\n")
-            _emit_mapping(value, pad + "  ", lines)
-        elif kind is list and value:
-            lines.append(f"{head}\n")
-            _emit_list(value, pad, lines)
+            lines.append(start + (_TEXTS[value] or _lines_of_text(value, pad)))
+        elif not value or kind not in _HOLDERS:
+            lines.append(start + _atom(value))
+        elif shared and (packed := _pack(value)):
+            lines.append(_emit_shared(packed, head, pad))
         else:
-            lines.append(f"{head} {_atom(value)}\n")
+            lines.append(head)
+            _emit_holder(value, pad, lines)
 
 
-def _emit_list(items: list[Any], pad: str, lines: list[str]) -> None:
-    inner = pad + "  "
-    for item in items:
-        kind = type(item)
-        if kind is str:
-            lines.append(f"{pad}- {_long_text(item, pad) if _NEWLINE in item else _TEXTS[item]}\n")
-        elif (kind is dict or kind is list) and item:
-            start = len(lines)
-            if kind is dict:
-                _emit_mapping(item, inner, lines)
-            else:
-                _emit_list(item, inner, lines)
-            lines[start] = f"{pad}- {lines[start][len(inner) :]}"
-        else:
-            lines.append(f"{pad}- {_atom(item)}\n")
+def _emit_holder(value: Any, pad: str, lines: list[str]) -> None:
+    if type(value) is dict:
+        inner = pad + "  "
+        _emit_mapping(value, inner, inner, lines)
+    else:
+        _emit_list(value, pad, lines)
+
+
+def _pack(value: Any) -> bytes:
+    """Pack a value to remember it by; empty if it is long, or of no type that can be written."""
+    try:
+        packed = marshal.dumps(value, 2)
+    except ValueError:
+        return b""
+    return packed if len(packed) <= _SHARED_SIZE else b""
 
 
 @lru_cache(maxsize=4096)
-def _heads(keys: tuple[str, ...], pad: str) -> list[tuple[str, str]]:
-    """Pair each key, in its order, with the start of its line, as far as the colon."""
-    return [(key, _head(_TEXTS[key], pad)) for key in ordered(keys)]
+def _emit_shared(packed: bytes, head: str, pad: str) -> str:
+    value = marshal.loads(packed)  # noqa: S302 - packed by the caller
+    lines = [head]
+    _emit_holder(value, pad, lines)
+    return _NEWLINE.join(lines)
 
 
-def _head(key: str, pad: str) -> str:
-    return f"{pad}{key}:" if len(key) <= _KEY_MAX else f"{pad}? {key}\n{pad}:"
+def _emit_list(items: list[Any], pad: str, lines: list[str]) -> None:
+    first, inner = pad + "- ", pad + "  "
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            lines.append(first + (_TEXTS[item] or _lines_of_text(item, pad)))
+        elif not item or kind not in _HOLDERS:
+            lines.append(first + _atom(item))
+        elif kind is dict:
+            _emit_mapping(item, first, inner, lines)
+        else:
+            start = len(lines)
+            _emit_list(item, inner, lines)
+            lines[start] = first + lines[start][len(inner) :]
+
+
+@lru_cache(maxsize=4096)
+def _heads(keys: tuple[str, ...], first: str, pad: str) -> list[tuple[str, str, str, bool]]:
+    """Give each key, in its order: its line as far as the colon, the same with a blank, and whether it is shared."""
+    found = []
+    for key in ordered(keys):
+        written = _TEXTS[key] or _one_line(key)
+        head = f"{first}{written}:" if len(written) <= _KEY_MAX else f"{first}? {written}\n{pad}:"
+        found.append((key, head, f"{head} ", key in _SHARED))
+        first = pad
+    return found
 
 
 def _atom(value: Any) -> str:
@@ -105,10 +139,10 @@ def _atom(value: Any) -> str:
 
 
 class _Texts(dict[str, str]):
-    """Remembers how to write each text on one line."""
+    """Remembers how to write each text on one line; empty for text of several lines."""
 
     def __missing__(self, text: str) -> str:
-        written = _one_line(text)
+        written = "" if _NEWLINE in text else _one_line(text)
         if len(text) <= _CACHED_LENGTH:
             if len(self) >= _CACHED_TEXTS:
                 self.clear()
@@ -122,7 +156,7 @@ _TEXTS: Final = _Texts()
 def _one_line(text: str) -> str:
     if (_PLAIN(text) and text.lower() not in _RETYPED) or _AMOUNT(text):
         return text
-    if _HIDDEN.search(text):
+    if _is_hidden(text):
         return f'"{_ESCAPED.sub(_escape, text)}"'
     return "'" + text.replace("'", "''") + "'"
 
@@ -135,11 +169,17 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
 
 
-def _long_text(text: str, pad: str) -> str:
+def _is_hidden(text: str) -> bool:
+    """Tell whether some of a text cannot be seen; in ASCII, Python has always called the same characters printable."""
+    return not text.isprintable() if text.isascii() else _HIDDEN.search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _lines_of_text(text: str, pad: str) -> str:
     """Write lines of text as a literal block if that holds them exactly, otherwise escaped on one line."""
     body = text.rstrip(_NEWLINE)
-    if not body or _HIDDEN.search(body.replace(_NEWLINE, "")) or _BLANK_LINE.search(text):
-        return _TEXTS[text]
+    if not body or _is_hidden(body.replace(_NEWLINE, "")) or _BLANK_LINE.search(text):
+        return _one_line(text)
     pad += "  "
     indicator = "2" if body[0] in " \n" else ""
     ends = len(text) - len(body)

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from tfgitops import hookspecs
-from tfgitops.answers import Refused, accept
+from tfgitops.answers import Refused, accept, route_of
 from tfgitops.diagnostics import CompileError, Diagnostic, Problem, did_you_mean
 from tfgitops.model import read_only
+from tfgitops.plain import AnswerError, show
 from tfgitops.schema import SpecSchema, join
 
 if TYPE_CHECKING:
@@ -118,14 +119,14 @@ class Plugins:
             caller = self._caller(hook, plugin)
             if caller is None:
                 continue
-            refused: list[Refused] = []
+            refused: Refused = []
             try:
                 answers = accept(hook, caller(**shown), refused, trusted=plugin.bundled)
             except _FAILURES as error:
                 problems.append(_crash(plugin, hook, error, at))
                 continue
             finally:
-                problems += [_refused(plugin, hook, one, at) for one in refused]
+                problems += [_refused(plugin, hook, answer, error, at) for answer, error in refused]
             for answer in answers:
                 yield plugin.name, answer
 
@@ -177,7 +178,7 @@ def _installed(point: Any) -> Plugin:
     try:
         hooks = point.load()
     except _FAILURES as error:
-        raise _unusable(f"plugin '{point.name}' cannot be imported: {error!r}", f"it is {point.value}") from error
+        raise _unusable(f"plugin '{point.name}' cannot be imported: {_told(error)}", f"it is {point.value}") from error
     bundled = point.dist is not None and point.dist.name == GROUP
     return Plugin(point.name, hooks, point.dist.version if point.dist else "", point.value, bundled)
 
@@ -199,7 +200,7 @@ def _import_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except _FAILURES as error:
-        raise _unusable(f"the local plugin {path.name} cannot be imported: {error!r}") from error
+        raise _unusable(f"the local plugin {path.name} cannot be imported: {_told(error)}") from error
     return module
 
 
@@ -207,18 +208,25 @@ def _crash(plugin: Plugin, hook: str, error: BaseException, at: Route) -> Proble
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
     return Problem(
-        code="TF901", message=f"plugin '{plugin.name}' {plugin.version} failed in {hook}: {error!r} ({where})", at=at,
+        code="TF901", at=at,
+        message=f"plugin '{plugin.name}' {plugin.version} failed in {hook}: {_told(error)} ({where})",
         hint=f"this is a fault of the plugin, {plugin.origin}, not of the spec",
     )  # fmt: skip
 
 
-def _refused(plugin: Plugin, hook: str, refused: Refused, at: Route) -> Problem:
-    what = f"yielded a {refused.kind} from {hook}{': ' if refused.message else ''}{refused.message}"
+def _refused(plugin: Plugin, hook: str, answer: Any, error: AnswerError, at: Route) -> Problem:
+    kind = type(answer).__name__
+    article = "an" if kind[0] in "AEIOaeio" else "a"
+    what = f"yielded {article} {kind} from {hook}{': ' if error.message else ''}{error.message}"
     return Problem(
-        code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=refused.at or at,
-        found=refused.found, expected=refused.expected,
+        code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=route_of(answer) or at,
+        found=error.found, expected=error.expected,
         hint=f"this is a fault of the plugin, {plugin.origin}, not of the spec",
     )  # fmt: skip
+
+
+def _told(error: BaseException) -> str:
+    return show(error, 400)
 
 
 def _without_place(problem: Problem) -> Diagnostic:

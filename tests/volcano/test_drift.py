@@ -8,6 +8,7 @@ import pytest
 from example_job import JOB, changed, queue
 
 from tfgitops.volcano.defaults import drift, noop, stored
+from tfgitops.volcano.drift import judge_drift
 
 TASK = "spec.tasks.0"
 CONTAINER = f"{TASK}.template.spec.containers.0"
@@ -71,3 +72,36 @@ def test_applying_again_what_the_webhook_completed_is_no_noop() -> None:
 
 def test_what_was_dropped_is_told() -> None:
     assert stored(changed(JOB, "spec.foo", 1)).notes.pruned == [("spec", "foo")]
+
+
+@pytest.mark.parametrize(
+    ("route", "value", "message", "hint"),
+    [
+        ("spec.maxRetry", ..., "spec.maxRetry is left out, and the server would store 3", "write 3 there"),
+        ("spec.maxRetry", 3.0, "spec.maxRetry is 3.0, and the server would store 3", "write 3"),
+        ("spec.foo", {"a": [1]}, 'spec.foo is {"a": [1]}, and the server would drop it', "leave it out"),
+        (
+            f"{CONTAINER}.ports.0.protocol",
+            ...,
+            f"{CONTAINER}.ports.0.protocol is left out, and the server would store 'TCP'",
+            "write 'TCP' there",
+        ),
+    ],
+)
+def test_drift_is_told_with_both_values(route: str, value: Any, message: str, hint: str) -> None:
+    job = changed(JOB, route, value)
+    (fault,) = judge_drift(job, stored(job).manifest)
+    assert (fault.message, fault.hint) == (message, hint)
+    assert ".".join(map(str, fault.at)) == route
+
+
+def test_what_stays_as_it_is_comes_back_as_the_same_object() -> None:
+    assert stored(JOB).manifest is JOB
+    assert stored(queue("q")).manifest == queue("q")
+    assert list(judge_drift(JOB, JOB)) == []
+
+
+def test_tasks_that_are_left_out_are_taken_as_they_are() -> None:
+    job = changed(JOB, f"{CONTAINER}.nonsense", 1)
+    assert stored(job, tasks=False).manifest is job
+    assert stored(job).notes.pruned

@@ -1,4 +1,4 @@
-"""The outline of a pod template: the template itself, but for texts of which no rule asks more than that they are there.
+"""The outline of a pod template: all of it, but for texts of which no rule asks more than that they are there.
 
 The templates of a thousand jobs differ in labels, images, commands and variables, and have a few dozen outlines.
 """

@@ -34,14 +34,14 @@ class Stored:
     notes: Notes
 
 
-def stored(manifest: object, *, pods: bool = True) -> Stored:
+def stored(manifest: object, *, tasks: bool = True) -> Stored:
     """Give what the server would make of a manifest that it creates.
 
     What it leaves as it is comes back as the same object.
 
-    :param pods: whether to look into pod templates; if not, they are taken to be stored as they are.
+    :param tasks: whether to look into tasks; if not, they are taken to be stored as they are.
     """
-    settled = _settled(manifest, pods=pods)
+    settled = _settled(manifest, tasks=tasks)
     if settled.notes.faults:
         return settled
     mutate = _mutate_queue if settled.manifest.get("kind") == "Queue" else _mutate_job
@@ -68,12 +68,12 @@ def noop(old: Json, new: Json) -> bool:
     return live == after.manifest and not difference(live, after.manifest)
 
 
-def _settled(manifest: object, *, pods: bool = True) -> Stored:
+def _settled(manifest: object, *, tasks: bool = True) -> Stored:
     kind = manifest.get("kind") if isinstance(manifest, dict) else None
     notes = Notes()
     if isinstance(manifest, dict) and "status" in manifest:
         manifest = {key: value for key, value in manifest.items() if key != "status"}
-    result = settle(_shape("Queue" if kind == "Queue" else "Job", pods=pods), manifest, (), notes)
+    result = settle(_shape("Queue" if kind == "Queue" else "Job", tasks=tasks), manifest, (), notes)
     if notes.faults:
         return Stored(manifest={}, notes=notes)
     given = result.get("metadata", {})
@@ -85,18 +85,16 @@ def _settled(manifest: object, *, pods: bool = True) -> Stored:
 
 
 @cache
-def _shape(kind: str, *, pods: bool) -> Shape:
-    """Give the shape of a Job or a Queue; without pods, one in which their templates may be anything."""
+def _shape(kind: str, *, tasks: bool) -> Shape:
+    """Give the shape of a Job or a Queue; without tasks, one in which they may be anything."""
     shape = shape_of("volcano.schema.json", kind)
-    if pods or kind == "Queue":
+    if tasks or kind == "Queue":
         return shape
-    task = _with(shape_of("volcano.schema.json", "TaskSpec"), "template", Shape(kind="any"))
-    spec = _with(shape_of("volcano.schema.json", "JobSpec"), "tasks", Shape(kind="array", every=task))
-    return _with(shape, "spec", spec)
-
-
-def _with(shape: Shape, key: str, inner: Shape) -> Shape:
-    return replace(shape, fields={**(shape.fields or {}), key: inner})
+    assert shape.fields is not None
+    spec = shape.fields["spec"]
+    assert spec.fields is not None
+    anything = replace(spec.fields["tasks"], every=Shape(kind="any"))
+    return replace(shape, fields={**shape.fields, "spec": replace(spec, fields={**spec.fields, "tasks": anything})})
 
 
 def _mutate_queue(queue: Json) -> Json:
@@ -118,7 +116,7 @@ def _mutate_job(job: Json) -> Json:
     if spec is None:
         return job
     tasks = spec.get("tasks", [])
-    full = [_with_defaults(task, i) for i, task in enumerate(tasks)]
+    full = [with_defaults(task, i) for i, task in enumerate(tasks)]
     changes: Json = {}
     if not all(map(is_, full, tasks)):
         shape = shape_of("volcano.schema.json", "TaskSpec")
@@ -137,7 +135,7 @@ def _mutate_job(job: Json) -> Json:
     return {**job, "spec": {**spec, **changes}} if changes else job
 
 
-def _with_defaults(task: Json, position: int) -> Json:
+def with_defaults(task: Json, position: int) -> Json:
     """Give a task with the webhook's defaults; the same object where it has them all."""
     changes: Json = {}
     if not task.get("name"):

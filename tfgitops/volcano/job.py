@@ -71,13 +71,26 @@ def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
     return judge_stored(manifest, stored(manifest), queues)
 
 
-def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, pods: bool = True) -> list[Fault]:
-    """Do the same for who has asked already what the server would store of the manifest, and of the pods perhaps."""
+def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tasks: bool = True) -> list[Fault]:
+    """Do the same for who has asked already what the server would store of the manifest.
+
+    :param tasks: whether to judge each task by itself, too.
+    """
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
     faults = [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
-    return [*faults, *_judge_pods(after.manifest)] if pods else faults
+    if tasks:
+        for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ())):
+            faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
+    return faults
+
+
+def judge_task(task: Json) -> Iterator[Fault]:
+    """Judge one task, by what its schema cannot say; `tasks.py` judges what relates tasks to each other."""
+    yield from judge_policies(task.get("policies", ()), ("policies",))
+    for fault in judge_settled(task.get("template", {})):
+        yield fault.below(("template",))
 
 
 def _judge_object(manifest: Json, job: Json) -> Iterator[Fault]:
@@ -102,14 +115,6 @@ def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
     yield from judge_topologies(spec)
     yield from _judge_volumes(spec.get("volumes", ()))
     yield from _judge_queue(spec.get("queue", "default"), queues)
-    for i, task in enumerate(tasks):
-        yield from judge_policies(task.get("policies", ()), ("spec", "tasks", i, "policies"))
-
-
-def _judge_pods(job: Json) -> Iterator[Fault]:
-    for i, task in enumerate(job.get("spec", {}).get("tasks", ())):
-        for fault in judge_settled(task.get("template", {})):
-            yield fault.below(("spec", "tasks", i, "template"))
 
 
 def _judge_name(name: str, spec: Json) -> Iterator[Fault]:

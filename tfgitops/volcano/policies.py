@@ -87,7 +87,7 @@ def _judge_trigger(policy: Policy, at: Route) -> Iterator[Fault]:
         yield RULES.fault("policy-exit-code-zero", (*at, "exitCode"), found=code)
     for event in events:
         if event in INTERNAL_EVENTS:
-            yield RULES.fault("policy-event-internal", _place(policy, event, at), found=event)
+            yield RULES.fault("policy-event-internal", place_of(policy, event, at), found=event)
 
 
 def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
@@ -96,7 +96,7 @@ def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
     for i, policy in enumerate(policies):
         for event in events_of(policy):
             if event in events:
-                yield RULES.fault("policy-event-duplicate", _place(policy, event, (*at, i)), found=event)
+                yield RULES.fault("policy-event-duplicate", place_of(policy, event, (*at, i)), found=event)
             events.add(event)
         code = policy.get("exitCode")
         if code in codes:
@@ -107,6 +107,6 @@ def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
         yield RULES.fault("policy-any-with-others", at)
 
 
-def _place(policy: Policy, event: str, at: Route) -> Route:
+def place_of(policy: Policy, event: str, at: Route) -> Route:
     """Give the field of a policy that names an event."""
     return (*at, "event" if policy.get("event") == event else "events")

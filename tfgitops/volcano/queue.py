@@ -157,7 +157,7 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
         own = tree.amounts(tree.name, field)
         for resource, total in tree.sum_below(tree.name, field).items():
             if total > own.get(resource, 0):
-                limit = ("its own", own.get(resource, 0))
+                limit = (f"that of {tree.name}", own.get(resource, 0))
                 below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
                 what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
                 yield _over(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.volcano.fault import Fault, Rules, show
-from tfgitops.volcano.policies import events_of
+from tfgitops.volcano.policies import events_of, place_of
 from tfgitops.volcano.tasks import replicas_of
 from tfgitops.volcano.uselesspods import judge_pod
 
@@ -40,8 +40,8 @@ RULES = Rules(
             "give both events the same action",
         ),
         "any-task-ends-job": (
-            "any task that completes ends the job, also one that the others do not wait for",
-            "give the policy to the task whose end is the job's",
+            "with TaskCompleted here, any task that completes ends the job",
+            "leave it out, or give it to the task whose end is the job's",
         ),
         "plugin-argument": (
             "{found} is not an argument that the plugin {plugin} reads: Volcano ignores it, and those behind it",
@@ -84,21 +84,28 @@ _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _FORCE = "kustomize.toolkit.fluxcd.io/force"
 
 
-def judge_use(manifest: Mapping[str, Any], *, pods: bool = True) -> list[Fault]:
-    """List what is admitted and no use in a Job with all its defaults, and in its pods unless they are known."""
+def judge_use(manifest: Mapping[str, Any], *, tasks: bool = True) -> list[Fault]:
+    """List what is admitted and no use in a Job with all its defaults.
+
+    :param tasks: whether to judge each task by itself, too.
+    """
     spec = manifest["spec"]
-    tasks, policies = spec["tasks"], spec.get("policies", ())
+    policies = spec.get("policies", ())
     found = [*_judge_metadata(manifest["metadata"]), *_judge_policies(policies, ("spec", "policies"))]
-    found += [*_judge_end(policies, tasks), *_judge_plugins(spec["plugins"], tasks)]
-    for index, task in enumerate(tasks):
-        at = ("spec", "tasks", index)
-        if policies := task.get("policies"):
-            found += _judge_policies(policies, (*at, "policies"))
-            if task["template"]["spec"].get("restartPolicy") == "OnFailure":
-                found += _judge_exit_codes(policies, (*at, "policies"))
-        if pods:
-            found += (fault.below((*at, "template", "spec")) for fault in judge_pod(task["template"]["spec"]))
+    found += [*_judge_end(policies, spec["tasks"]), *_judge_plugins(spec["plugins"], spec["tasks"])]
+    for index, task in enumerate(spec["tasks"] if tasks else ()):
+        found += (fault.below(("spec", "tasks", index)) for fault in judge_task(task))
     return found
+
+
+def judge_task(task: Mapping[str, Any]) -> Iterator[Fault]:
+    """Judge one task of a Job."""
+    policies, pod = task.get("policies", ()), task["template"]["spec"]
+    yield from _judge_policies(policies, ("policies",))
+    if pod.get("restartPolicy") == "OnFailure":
+        yield from _judge_exit_codes(policies, ("policies",))
+    for fault in judge_pod(pod):
+        yield fault.below(("template", "spec"))
 
 
 def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
@@ -116,7 +123,7 @@ def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
 def _judge_end(policies: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
     for index, policy in enumerate(policies):
         if len(tasks) > 1 and policy.get("action") == "CompleteJob" and "TaskCompleted" in events_of(policy):
-            yield RULES.fault("any-task-ends-job", ("spec", "policies", index))
+            yield RULES.fault("any-task-ends-job", place_of(policy, "TaskCompleted", ("spec", "policies", index)))
 
 
 def _judge_policies(policies: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:

@@ -105,7 +105,7 @@ def lonely(lines: Lines, number: int) -> Fault:
     if match := _GLUED.match(written):
         word = match[1]
         column = start + len(word)
-        return Fault("TF103", f"no blank is after the ':' of '{word}'", number, column, f"write `{word}: {match[2]}`")
+        return Fault("TF103", f"no blank after the ':' of '{word}'", number, column, f"write `{word}: {match[2]}`")
     if match := _EQUALS.match(written):
         column = start + written.index("=")
         hint = f"write `{match[1]}: {match[2]}`"
@@ -123,4 +123,4 @@ def dash_without_blank(lines: Lines, number: int) -> Fault | None:
     match = re.match(r" *(-)([^\s-].*)", lines[number])
     if match is None:
         return None
-    return Fault("TF103", "no blank is after the '-'", number, match.start(1), f"write `- {match[2].strip()}`")
+    return Fault("TF103", "no blank after the '-'", number, match.start(1), f"write `- {match[2].strip()}`")

@@ -212,13 +212,14 @@ class _Builder:
         word = _GLUED_KEY.match(key)
         if word and event.implicit[0] and value.start_mark.index == value.end_mark.index:
             start = event.start_mark
-            message = f"no blank is after the ':' of '{word[1]}'"
+            message = f"no blank after the ':' of '{word[1]}'"
             hint = f"write `{word[1]}: {key[word.end() :]}`"
             self._faults.append(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
 
     def _duplicate(self, key: str, event: Any, earlier: Any) -> Fault:
         place = self._fault(earlier, "", "", "")
-        message = f"the key '{key}' is given twice"
+        lines = f"in line {earlier.start_mark.line + 1} and line {event.start_mark.line + 1}"
+        message = f"the key '{key}' is given twice, {lines}"
         also = Place("first given here", place.line, place.column, place.width)
         return self._fault(event, "TF104", message, "keep one of the two", also)
 

@@ -1,0 +1,76 @@
+"""Faults of planned manifests become problems of the spec: each once, with the code and the words that fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfgitops.volcano.stricter import ADMITTED, STRICTER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    Compile = Callable[..., Result]
+
+JOBS = "jobs:\n  train: {image: tf, worker: 2%s}\n"
+
+
+def queues(text: str) -> str:
+    return f"queues:\n{text}\njobs: {{}}\n"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        (
+            "  t: {deserved: {cpu: 4}}\n  a: {parent: t, deserved: {cpu: 3}}\n  b: {parent: t, deserved: {cpu: 2}}",
+            "deserved of cpu in a and b together is 5, more than that of t (4)",
+        ),
+        (
+            "  top: {deserved: {memory: 200Gi}}\n  a: {parent: top, deserved: {memory: 1Ti}}",
+            "deserved of memory in a is 1Ti, more than that of top (200Gi)",
+        ),
+        (
+            "  top: {capability: {memory: 100G}}\n  a: {parent: top, capability: {memory: 1T}}",
+            "capability of memory is 1T, more than that of top (100G)",
+        ),
+        (
+            "  top: {capability: {cpu: 8}}\n  a: {parent: top}\n  b: {parent: a, capability: {cpu: 9500m}}",
+            "capability of cpu is 9500m, more than that of top (8)",
+        ),
+    ],
+)
+def test_a_relation_of_queues_is_told_once_and_in_the_users_units(
+    compile_spec: Compile, blocks: str, message: str
+) -> None:
+    result = compile_spec(queues(blocks))
+    assert result.codes == ["TF501"]
+    assert message in result.text
+
+
+def test_nothing_is_known_of_the_amounts_of_an_external_queue(compile_spec: Compile) -> None:
+    blocks = (
+        "  research: {external: true}\n"
+        "  vision: {parent: research, capability: {cpu: 9}, deserved: {cpu: 8}, guarantee: {cpu: 1}}"
+    )
+    assert compile_spec(queues(blocks)).codes == []
+
+
+@pytest.mark.parametrize(
+    ("job", "codes"),
+    [
+        ("", []),
+        (", annotations: {argocd.argoproj.io/sync-options: Replace=true}", ["TF502"]),
+        (", pod: {spec: {os: {name: windows}}}", ["TF501"]),
+    ],
+)
+def test_the_code_says_whether_the_cluster_refuses(compile_spec: Compile, job: str, codes: list[str]) -> None:
+    assert sorted(compile_spec(JOBS % job).codes) == codes
+
+
+def test_a_rule_that_the_cluster_has_too_is_not_told_as_admitted() -> None:
+    assert ADMITTED.keys() < STRICTER.keys()
+    assert not {"pod-corner", "crd-required", "resource-beyond-counting"} & ADMITTED.keys()
