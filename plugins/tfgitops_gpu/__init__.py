@@ -78,8 +78,8 @@ def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[
     """Refuse containers that mix families of GPU, however they came by them."""
     jobs = {job.name: job for job in environment.jobs}
     for manifest in manifests:
-        if manifest["kind"] == "Job":
-            yield from check_containers(jobs[manifest["metadata"]["labels"]["tfgitops/job"]], manifest)
+        if job := jobs.get((manifest["metadata"].get("labels") or {}).get("tfgitops/job", "")):
+            yield from check_containers(job, manifest)
 
 
 def _placement(gpu: Mapping[str, Any], resource: str) -> dict[str, Any]:

@@ -19,11 +19,8 @@ def check_gangs(
     jobs = {job.name: job for job in environment.jobs}
     limits = {name: _limits(name, queues) for name in queues}
     for manifest in manifests:
-        if manifest["kind"] != "Job":
-            continue
-        found = limits.get(manifest["spec"]["queue"])
-        if found:
-            job = jobs[manifest["metadata"]["labels"]["tfgitops/job"]]
+        job = jobs.get((manifest["metadata"].get("labels") or {}).get("tfgitops/job", ""))
+        if job and (found := limits.get(manifest["spec"]["queue"])):
             yield from _check(job, gang_requests(manifest), found)
 
 

@@ -1,4 +1,4 @@
-"""Tasks of which nothing is to be said, found out once for all that differ in plain texts alone."""
+"""Tasks of which nothing is to be said, found out once for all that differ in plain texts and numbers alone."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from tfgitops.kubernetes.outline import outline
 from tfgitops.kubernetes.shape import Notes, settle
 from tfgitops.volcano import useless
 from tfgitops.volcano.defaults import with_defaults
-from tfgitops.volcano.job import judge_task
+from tfgitops.volcano.job import REPLICAS_MAX, judge_task
+
+_COUNTS = ("replicas", "minAvailable", "maxRetry")
 
 
 def is_clean(task: dict[str, Any]) -> bool:
     """Tell whether a task, taken by itself, is admitted, of use, and stored as it is."""
+    seen = {**task, "template": outline(task["template"])}
+    for key in _COUNTS:
+        if type(count := task.get(key)) is int and 0 < count <= REPLICAS_MAX:  # all such numbers are alike
+            seen[key] = 1
     try:
-        packed = marshal.dumps({**task, "template": outline(task["template"])}, 2)
+        packed = marshal.dumps(seen, 2)
     except ValueError:  # not plain JSON
         return False
     return _is_clean(packed)
