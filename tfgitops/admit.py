@@ -62,7 +62,9 @@ def _faults(manifest: Mapping[str, Any]) -> list[Fault]:
     faults = judge_stored(manifest, after, [queue], tasks=tasks)
     if not after.notes.faults:
         faults += judge_use(after.manifest, tasks=tasks)
-    return faults or list(judge_drift(manifest, after.manifest))
+    if all(fault.rule in WARNINGS for fault in faults):
+        faults += judge_drift(manifest, after.manifest)
+    return faults
 
 
 def _problem(fault: Fault, at: Route) -> Problem:

@@ -34,8 +34,7 @@ _BLANK_LINE = re.compile(r"^ +$", re.MULTILINE)
 
 # What many objects have in common, and so is written once.
 _SHARED: Final = frozenset(
-    {"affinity", "nodeSelector", "plugins", "policies", "ports", "resources", "securityContext", "tolerations"}
-    | {"valueFrom", "volumeMounts", "volumes"}
+    {"affinity", "nodeSelector", "resources", "securityContext", "tolerations", "volumeMounts", "volumes"}
 )
 _SHARED_SIZE: Final = 2000
 _CACHED_LENGTH: Final = 200
@@ -53,7 +52,7 @@ def emit(manifest: Mapping[str, Any]) -> str:
     """
     lines: list[str] = []
     _emit_mapping(manifest, "", "", lines)
-    return _NEWLINE.join([*lines, ""]) if lines else "{}\n"
+    return _NEWLINE.join(lines) + _NEWLINE if lines else "{}\n"
 
 
 def _emit_mapping(mapping: Mapping[str, Any], first: str, pad: str, lines: list[str]) -> None:

@@ -134,21 +134,20 @@ def _judge_parts(source: Source, schema: SpecSchema) -> Iterator[Diagnostic]:
 
 
 def _files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:
+    names = {
+        document.path: Path(os.path.relpath(document.path, environment.folder)).as_posix()
+        for document in environment.places.documents
+    }
+
+    def source(route: Route) -> str:
+        """Name the file, relative to the environment, and the route that a manifest comes from."""
+        document, written = environment.places.find(route)
+        return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
+
     for planned in objects:
-        source = _source(environment, planned.because)
-        yield File(path=planned.path, text=with_header(emit(planned.manifest), source, planned.own))
+        text = with_header(emit(planned.manifest), source(planned.because), planned.own)
+        yield File(path=planned.path, text=text)
     if environment.data.get("kustomization"):
         for folder, group in groupby(objects, key=lambda planned: planned.folder):
             body = emit(kustomization([planned.file for planned in group]))
-            yield File(
-                path=f"{folder}/{KUSTOMIZATION}",
-                text=with_header(body, _source(environment, ("kustomization",))),
-            )
-
-
-def _source(environment: Environment, route: Route) -> str:
-    """Name the file, relative to the environment, and the route that a manifest comes from."""
-    document, written = environment.places.find(route)
-    name = Path(os.path.relpath(document.path, environment.folder)).as_posix()
-    keys = ".".join(str(key) for key in written[len(document.prefix) :])
-    return f"{name} {keys}".rstrip()
+            yield File(path=f"{folder}/{KUSTOMIZATION}", text=with_header(body, source(("kustomization",))))

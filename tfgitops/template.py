@@ -41,7 +41,10 @@ def plan_template(job: Job, role: Role, wanted: Wanted) -> dict[str, Any]:
         container["ports"] = [{"name": PORT_NAME, "containerPort": job.port, "protocol": "TCP"}]
     container = _lay_over(container, wanted.container)
     container = _lay_over(container, _container_fields(job, role))
-    template = merge(_core_pod(job), wanted.pod, "PodTemplateSpec") if wanted.pod else _core_pod(job)
+    template = {
+        "metadata": _metadata(job, wanted.pod.get("metadata", {})),
+        "spec": {"restartPolicy": "Never", **wanted.pod.get("spec", {})},
+    }
     template["spec"] |= _pod_fields(job, role, template["spec"])
     for holder in (job, role):
         if patch := overlay_of(holder, "container"):
@@ -68,11 +71,12 @@ def overlay_of(holder: Job | Role, key: str) -> dict[str, Any]:
     return prepared
 
 
-def _core_pod(job: Job) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"labels": {JOB_LABEL: job.name}}
+def _metadata(job: Job, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels and annotations of a job's pods: the plugins' and ours, which no plugin may change."""
+    metadata = {**wanted, "labels": {**wanted.get("labels", {}), JOB_LABEL: job.name}}
     if (rerun := job.data.get("rerun")) is not None:
-        metadata["annotations"] = {RERUN_ANNOTATION: str(rerun)}
-    return {"metadata": metadata, "spec": {"restartPolicy": "Never"}}
+        metadata["annotations"] = {**wanted.get("annotations", {}), RERUN_ANNOTATION: str(rerun)}
+    return metadata
 
 
 def _container_fields(job: Job, role: Role) -> dict[str, Any]:

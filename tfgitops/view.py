@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_HOLDERS = frozenset({dict, list})
+
 
 class View(Mapping[str, Any]):
     """A read-only view of a map, and of every map and list in it."""
@@ -20,7 +22,7 @@ class View(Mapping[str, Any]):
     def get(self, key: str, default: Any = None) -> Any:
         """Return the read-only value of a key, or a default: without the exception that `Mapping` would catch."""
         value = self._data.get(key, default)
-        return View(value) if type(value) is dict else freeze(value)
+        return freeze(value) if type(value) in _HOLDERS else value
 
     def __contains__(self, key: object) -> bool:
         return key in self._data
@@ -45,5 +47,5 @@ def freeze(value: Any) -> Any:
     if type(value) is dict:
         return View(value)
     if type(value) is list:
-        return tuple(freeze(item) for item in value)
+        return tuple([freeze(item) for item in value])
     return value

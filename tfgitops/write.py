@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ MANIFESTS = "manifests"
 _READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
 State = Literal["missing", "stale", "edited", "orphan", "foreign"]
@@ -125,11 +125,10 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
     top = folder / MANIFESTS
     try:
         for difference in differences:
-            path = top / difference.path
             if difference.path in wanted:
-                _replace(path, wanted[difference.path])
+                _replace(top, difference.path, wanted[difference.path])
             elif difference.state != "foreign":
-                path.unlink()
+                (top / difference.path).unlink()
         _tidy(top)
     except OSError as error:
         place = shown(Path(error.filename)) if isinstance(error.filename, str) else shown(top)
@@ -138,14 +137,19 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
         raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)]) from error
 
 
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+def _replace(top: Path, path: str, text: str) -> None:
+    folder, _, name = path.rpartition("/")
+    temporary, final = f"{top}/{folder}/{_TEMPORARY}{name}", f"{top}/{path}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        handle = os.open(temporary, _NEW, _MODE)
+    except FileNotFoundError:
+        (top / folder).mkdir(parents=True, exist_ok=True)
+        handle = os.open(temporary, _NEW, _MODE)
+    try:
+        with open(handle, "wb") as file:  # noqa: PTH123 - a handle, not a path
+            os.fchmod(handle, _MODE)  # whatever the umask
             file.write(text.encode())
-            os.chmod(temporary, _MODE)  # noqa: PTH101 - whatever the umask
-        os.replace(temporary, path)  # noqa: PTH105
+        os.replace(temporary, final)  # noqa: PTH105 - the hot path
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108

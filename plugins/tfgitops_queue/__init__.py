@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
 from tfgitops_queue.capacity import check_gangs
-from tfgitops_queue.hierarchy import BUILT_IN, check_queue, check_use, levels
+from tfgitops_queue.hierarchy import BUILT_IN, check_queue, check_use, levels, parents
 from tfgitops_queue.manifest import queue_manifest
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
     queues = environment.get("queues") or {}
     for name in queues:
         yield from check_queue(name, queues)
+    above_others = parents(queues)
     for job in environment.jobs:
-        yield from check_use(job, queues)
+        yield from check_use(job, queues, above_others)
 
 
 @hookimpl

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Note, Problem, pod_requests, quantity
@@ -24,14 +23,14 @@ def check_gangs(
             yield from _check(job, gang_requests(manifest), found)
 
 
-def gang_requests(manifest: Mapping[str, Any]) -> Counter[str]:
+def gang_requests(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return what the pods that must be able to start ask for together, in nanos."""
-    total: Counter[str] = Counter()
+    total = {"pods": 0}
     for task in manifest["spec"]["tasks"]:
         needed = task["minAvailable"]
         total["pods"] += needed * quantity.NANO
         for name, amount in pod_requests(task["template"]["spec"]).items():
-            total[name] += amount * needed
+            total[name] = total.get(name, 0) + amount * needed
     return total
 
 
@@ -44,9 +43,9 @@ def _limits(name: str, queues: Queues) -> list[tuple[str, str, int]]:
     ]
 
 
-def _check(job: Job, wanted: Counter[str], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
+def _check(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
     for queue, resource, most in limits:
-        if wanted[resource] > most:
+        if wanted.get(resource, 0) > most:
             needs, has = (
                 quantity.write(wanted[resource], style=_style(resource)),
                 quantity.write(most, style=_style(resource)),

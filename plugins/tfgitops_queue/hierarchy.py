@@ -50,7 +50,12 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
 
 
-def check_use(job: Job, queues: Queues) -> Iterator[Problem]:
+def parents(queues: Queues) -> dict[str, str]:
+    """Return the queues that have others below them, each with one of these."""
+    return {queue.get("parent", "root"): name for name, queue in queues.items()}
+
+
+def check_use(job: Job, queues: Queues, above_others: Mapping[str, str]) -> Iterator[Problem]:
     """Report a job whose queue is not known, or cannot hold jobs."""
     name = job.get("queue") or "default"
     at = (*job.route, "queue")
@@ -62,7 +67,7 @@ def check_use(job: Job, queues: Queues) -> Iterator[Problem]:
         hint = hint or f"declare it under `queues`: `{name}: {{external: true}}` if it exists already"
         message = f"the queue '{name}' of the job '{job.name}' is not known"
         yield Problem(code="QUEUE01", message=message, at=at, found=name, hint=hint)
-    elif child := next((other for other, queue in queues.items() if queue.get("parent") == name), None):
+    elif child := above_others.get(name):
         yield Problem(
             code="QUEUE02", message=f"the queue '{name}' has queues below it, so no job can run in it", at=at,
             found=name, hint=f"choose one below it, such as '{child}'",

@@ -38,10 +38,10 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
     volumes = environment.get("volumes") or {}
     for name in volumes:
         yield from check_volume(name, volumes[name])
-    for job in environment.jobs:
-        for role in job.roles:
-            yield from check_role(role, volumes)
-    yield from check_access(environment.jobs, volumes)
+    users = [(job, role, mounts(role, volumes)) for job in environment.jobs for role in job.roles]
+    for _, role, mounted in users:
+        yield from check_role(role, mounted, volumes)
+    yield from check_access(users, volumes)
 
 
 @hookimpl

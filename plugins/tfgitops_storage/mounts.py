@@ -34,10 +34,11 @@ def mounts(role: Role, volumes: Mapping[str, Mapping[str, Any]]) -> list[Mount]:
         volume = volumes.get(use["name"])
         if volume is None:
             continue
-        read_only = bool(use.get("readOnly", volume.get("readOnly", False)))
-        path, sub_path = (str(use.get(key, volume.get(key, ""))) for key in ("path", "subPath"))
+        said = {key: use.get(key, volume.get(key)) for key in ("path", "subPath", "readOnly")}
         claim = claim_name(use["name"], volume)
-        found.append(Mount(use["name"], claim, path, sub_path, read_only, index))
+        found.append(
+            Mount(use["name"], claim, said["path"] or "", said["subPath"] or "", bool(said["readOnly"]), index)
+        )
     return found
 
 

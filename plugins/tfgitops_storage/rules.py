@@ -8,9 +8,10 @@ from typing import Any
 
 from tfgitops import Job, Note, Problem, Role, did_you_mean, quantity
 from tfgitops_storage.claims import access_of, claim_name
-from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, mounts
+from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, Mount
 
 Volumes = Mapping[str, Mapping[str, Any]]
+User = tuple[Job, Role, Sequence[Mount]]
 
 _SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
 _SMALL = 2**20 * quantity.NANO
@@ -43,7 +44,7 @@ def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(code="STORE02", message=message, at=(*at, key), hint="leave it out")
 
 
-def check_role(role: Role, volumes: Volumes) -> Iterator[Problem]:
+def check_role(role: Role, mounted: Sequence[Mount], volumes: Volumes) -> Iterator[Problem]:
     """Report unknown volumes, mounts without a path, and paths that are taken."""
     at = (*role.route, "volumes")
     for index, use in enumerate(role.get("volumes") or ()):
@@ -52,7 +53,7 @@ def check_role(role: Role, volumes: Volumes) -> Iterator[Problem]:
             message = f"the volume '{use['name']}' is not declared"
             yield Problem(code="STORE01", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
     taken = {SHM_PATH: "shared memory"} if role.get("shm") is not None else {}
-    for mount in mounts(role, volumes):
+    for mount in mounted:
         place = (*at, mount.index)
         path = mount.path.rstrip("/") or "/"
         if not mount.path:
@@ -84,27 +85,27 @@ def _check_shm(role: Role) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-def check_access(jobs: Sequence[Job], volumes: Volumes) -> Iterator[Problem]:
+def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
     """Report claims that more pods mount than their access mode lets."""
     modes = {claim_name(name, volume): access_of(volume) for name, volume in volumes.items() if access_of(volume)}
-    users: dict[str, list[tuple[Job, Role, int]]] = defaultdict(list)
-    for job in jobs:
-        pods: dict[str, int] = defaultdict(int)
-        for role in job.roles:
-            used = {mount.claim: mount for mount in mounts(role, volumes)}
-            for claim, mount in used.items():
-                place = (*role.route, "volumes", mount.index)
-                if modes.get(claim) == "ReadOnlyMany" and not mount.read_only:
-                    message = f"'{mount.volume}' is ReadOnlyMany, and '{role.name}' mounts it for writing"
-                    yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
-                pods[claim] += role.replicas
-                if modes.get(claim) in _SINGLE and pods[claim] > 1:
-                    yield _too_many(mount.volume, modes[claim], pods[claim], place)
-                users[claim].append((job, role, mount.index))
-    for claim, found in users.items():
-        others = [user for user in found if user[0] is not found[0][0]]
-        if modes.get(claim) in _SINGLE and others:
-            yield _shared(claim, modes[claim], found[0], others[0])
+    pods: dict[tuple[str, str], int] = defaultdict(int)
+    first: dict[str, tuple[Job, Role, int]] = {}
+    shared = set()
+    for job, role, mounted in users:
+        for claim, mount in {mount.claim: mount for mount in mounted if mount.claim in modes}.items():
+            mode, place = modes[claim], (*role.route, "volumes", mount.index)
+            if mode == "ReadOnlyMany" and not mount.read_only:
+                message = f"'{mount.volume}' is ReadOnlyMany, and '{role.name}' mounts it for writing"
+                yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
+            if mode not in _SINGLE:
+                continue
+            pods[job.name, claim] += role.replicas
+            if pods[job.name, claim] > 1:
+                yield _too_many(mount.volume, mode, pods[job.name, claim], place)
+            here = (job, role, mount.index)
+            if first.setdefault(claim, here)[0] is not job and claim not in shared:
+                shared.add(claim)
+                yield _shared(claim, mode, first[claim], here)
 
 
 def _too_many(volume: str, mode: str, pods: int, at: tuple[str | int, ...]) -> Problem:

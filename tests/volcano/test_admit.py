@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfgitops.volcano.drift import RULES
 from tfgitops.volcano.stricter import ADMITTED, STRICTER
 
 if TYPE_CHECKING:
@@ -74,3 +75,12 @@ def test_the_code_says_whether_the_cluster_refuses(compile_spec: Compile, job: s
 def test_a_rule_that_the_cluster_has_too_is_not_told_as_admitted() -> None:
     assert ADMITTED.keys() < STRICTER.keys()
     assert not {"pod-corner", "crd-required", "resource-beyond-counting"} & ADMITTED.keys()
+
+
+def test_drift_is_told_beside_a_warning(compile_spec: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    policies = ", policies: [{event: TaskCompleted, action: CompleteJob}], ps: 1, chief: 1"
+    assert compile_spec(JOBS % policies).codes == ["TF502"]
+    monkeypatch.setattr(
+        "tfgitops.admit.judge_drift", lambda *_: [RULES.fault("drift-dropped", ("spec", "queue"), place="x", after="y")]
+    )
+    assert compile_spec(JOBS % policies).codes == ["TF502", "TF502"]

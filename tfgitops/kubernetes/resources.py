@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import quantity
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def pod_requests(spec: Mapping[str, Any]) -> Counter[str]:
+def pod_requests(spec: Mapping[str, Any]) -> dict[str, int]:
     """Return the effective requests of a PodSpec by resource, in nanos of its unit.
 
     Containers and native sidecars run together; other init containers run one after another before them, beside the
@@ -20,21 +19,32 @@ def pod_requests(spec: Mapping[str, Any]) -> Counter[str]:
     resource sharing within containers.)
     """
     spec = thaw(spec)
-    running: Counter[str] = Counter()
-    most: Counter[str] = Counter()
+    running: dict[str, int] = {}
+    most: dict[str, int] = {}
     for container in spec.get("initContainers") or ():
         needs = _requests(container)
         if container.get("restartPolicy") == "Always":
-            running += needs
-            most |= running
+            _add(running, needs)
+            _raise(most, running)
         else:
-            most |= running + needs
+            _raise(most, {name: running.get(name, 0) + amount for name, amount in needs.items()})
     for container in spec.get("containers") or ():
-        running.update(_requests(container))
-    return most | running if most else running
+        _add(running, _requests(container))
+    _raise(running, most)
+    return running
 
 
-def _requests(container: Mapping[str, Any]) -> Counter[str]:
+def _requests(container: Mapping[str, Any]) -> dict[str, int]:
     resources = container.get("resources") or {}
     wanted = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return Counter({name: quantity.parse(amount) for name, amount in wanted.items()})
+    return {name: quantity.parse(amount) for name, amount in wanted.items()}
+
+
+def _add(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        total[name] = max(total.get(name, 0), amount)

@@ -45,7 +45,7 @@ class Discovery:
             role.name: [f"{run}-{role.name}-{index}.{run}:{job.port}" for index in range(role.replicas)]
             for role in job.roles
         }
-        self._cluster = {role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster}
+        self._cluster = _json({role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster})
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
@@ -79,9 +79,7 @@ class Discovery:
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (volcano.md 4)."""
-        value = {"cluster": self._cluster, "task": {"type": role.kind, "index": 0}}
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-        return text.removesuffix("0}}") + "$(TASK_INDEX)}}"
+        return f'{{"cluster":{self._cluster},"task":{{"type":{_json(role.kind)},"index":$(TASK_INDEX)}}}}'
 
     def _entries(self, role: Role, wanted: set[str]) -> Iterator[dict[str, Any]]:
         if "RUN" in wanted:
@@ -120,6 +118,10 @@ class Discovery:
                 message = f"{entry['name']} has {length:,} characters, and Linux passes on {_STRING_MAX:,} at most"
                 hint = "fewer replicas, or a shorter job name"
                 yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OLD = re.compile("unexpected ':'|expected ','")
 _STANDS_FOR = {0xE03A: ":", 0xE03F: "?"}
 _INSIDE_TEXT = re.compile(
     r"(?<![^\s\[{,])[&*!][^\s,\[\]{}]*"  # no part of an anchor, an alias or a tag
@@ -51,7 +52,7 @@ def read(text: str, build: Callable[[Events], T]) -> T:
     try:
         return build(Events(text))
     except MarkedYAMLError as error:
-        spelled = respell(text)
+        spelled = respell(text) if _OLD.search(str(error.problem)) else text
         if spelled == text:
             raise TextError([explain(text, text, error)]) from error
     try:

@@ -36,11 +36,11 @@ class _Scene:
         self.column: int = mark.column if mark else 0
         begun = error.context_mark or mark
         self.begun: tuple[int, int] = (begun.line, begun.column) if begun else (0, 0)
-        self.written = self.lines[self.line]
+        self.written = self.lines.whole(self.line)
         self.char = self.written[self.column : self.column + 1]
         self.before = self.written[: self.column]
         self.first = not self.before.strip(" ")  # whether it gave up at the first word of a line
-        self.opening = self.lines[self.begun[0]][self.begun[1] : self.begun[1] + 1]
+        self.opening = self.lines.whole(self.begun[0])[self.begun[1] : self.begun[1] + 1]
 
     def say(self, message: str, hint: str, width: int = 1, also: Place | None = None) -> Fault:
         return Fault("TF103", message, self.line, self.column, hint, width, also)
@@ -96,11 +96,9 @@ def _document_start(scene: _Scene) -> Fault:
         return second_document(scene.line, scene.column, len(scene.word()))
     if fault := _left_over(scene):
         return fault
-    top = scene.lines.above(len(scene.lines.all))
-    while (higher := scene.lines.above(top)) >= 0 and not scene.lines[higher].startswith("---"):
-        top = higher
+    top = next((n for n in range(scene.line) if scene.lines.bare(n).strip() and scene.lines[n][:3] != "---"), 0)
     if scene.first and scene.lines.indentation(top) > scene.column:
-        also = scene.lines.whole(top, "the first entry")
+        also = scene.lines.place(top, "the first entry")
         message = "this entry is indented less than the first one"
         return scene.say(message, "indent all keys of the file alike", len(scene.word()), also)
     return scene.say("this belongs to nothing above", "a file holds one map, as `key: value`", len(scene.word()))
@@ -176,7 +174,7 @@ def _not_lined_up(scene: _Scene) -> Fault:
     near = _levels_beside(scene)
     message = "this entry does not line up with those above"
     hint = f"indent it by {' or '.join(near)}, not by {blanks(scene.column)}"
-    above = scene.lines.whole(scene.lines.above(scene.line), "the line above")
+    above = scene.lines.place(scene.lines.above(scene.line), "the line above")
     return scene.say(message, hint, len(scene.word()), above)
 
 
@@ -213,9 +211,9 @@ def _second_colon(scene: _Scene) -> Fault:
     if not scene.lines.is_entry(above):
         return lonely(scene.lines, above)
     wanted = scene.lines.start(above)
-    also = scene.lines.whole(above, "the entry above")
+    also = scene.lines.place(above, "the entry above")
     if scene.lines[number].lstrip(" ").startswith("- "):
-        also = scene.lines.whole(above, "this has a value already")
+        also = scene.lines.place(above, "this has a value already")
         hint = "indent it like the entries of its list"
         return Fault("TF103", "a list entry does not belong here", number, scene.lines.indentation(number), hint, 1, also)
     message = f"this entry is indented by {blanks(start)}, and the one above by {wanted}"
@@ -225,8 +223,8 @@ def _second_colon(scene: _Scene) -> Fault:
 
 def _no_colon(scene: _Scene) -> Fault:
     number, column = scene.begun
-    if scene.lines[number][:column].strip(" -") == "" and scene.lines[number][column : column + 1] not in ("[", "{"):
-        if len(scene.lines[number]) > _LONGEST_KEY and scene.lines.is_entry(number):
+    if scene.lines.whole(number)[:column].strip(" -") == "" and scene.lines.whole(number)[column : column + 1] not in ("[", "{"):
+        if len(scene.lines.whole(number)) > _LONGEST_KEY and scene.lines.is_entry(number):
             return scene.say_begun("a key is longer than 1024 characters", "give it a shorter name")
         return lonely(scene.lines, number)
     return scene.say_begun("this text is no `key: value`", "put a blank after the ':', or quote the whole text")
@@ -242,7 +240,7 @@ def _flow(scene: _Scene) -> Fault:
     not_closed = f"a {name} '{opening}' that is not closed"
     outdented = scene.line > line and scene.lines.indentation(scene.line) <= scene.lines.indentation(line)
     if not scene.written[scene.column :].strip() or outdented:
-        also = scene.lines.whole(scene.line, f"this is no part of the {name} any more") if outdented else None
+        also = scene.lines.place(scene.line, f"this is no part of the {name} any more") if outdented else None
         return scene.say_begun(not_closed, f"close it with '{closing}'", 1, also)
     opened = Place(f"the {name} begins here", *scene.begun)
     if scene.char in ("]", "}"):
@@ -306,7 +304,7 @@ def _cannot_start(scene: _Scene) -> Fault:
 
 def _anchor(scene: _Scene) -> Fault:
     line, column = scene.begun
-    found = re.match(r"[&*][^\s,\[\]{}]*", scene.lines[line][column:])
+    found = re.match(r"[&*][^\s,\[\]{}]*", scene.lines.whole(line)[column:])
     word = found[0] if found else scene.opening
     kind, name = ("an alias", "*name") if scene.opening == "*" else ("an anchor", "&name")
     if len(word) == 1:
@@ -317,7 +315,7 @@ def _anchor(scene: _Scene) -> Fault:
 
 
 def _block_text(scene: _Scene) -> Fault:
-    rest = scene.lines[scene.begun[0]][scene.begun[1] :]
+    rest = scene.lines.whole(scene.begun[0])[scene.begun[1] :]
     sign = scene.opening or "|"
     message = f"text stands behind '{sign}' in its line"
     hint = f"begin the text on the next line, indented; or quote it, if the '{sign}' belongs to it"
@@ -347,14 +345,14 @@ def _escaped_code(scene: _Scene) -> Fault:
 
 def _list_entry(scene: _Scene) -> Fault:
     if scene.first:
-        above = scene.lines.whole(scene.lines.above(scene.line), "this has a value already")
+        above = scene.lines.place(scene.lines.above(scene.line), "this has a value already")
         return scene.say("a list entry does not belong here", "indent it like the entries of its list", 1, above)
     return scene.say("a list cannot begin behind a ':'", "begin it on a line of its own, or quote the text")
 
 
 def _tag(scene: _Scene) -> Fault:
     line, column = scene.begun
-    found = re.match(r"[^\s,\[\]{}]+", scene.lines[line][column:])
+    found = re.match(r"[^\s,\[\]{}]+", scene.lines.whole(line)[column:])
     word = found[0] if found else "!"
     hint = "leave the tag out; quote the value, if it is text"
     return Fault("TF105", f"the tag '{word}' is not allowed", line, column, hint, len(word))

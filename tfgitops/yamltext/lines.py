@@ -19,14 +19,21 @@ _EQUALS = re.compile(r"([A-Za-z][\w.-]*)\s*=\s*(.*)")
 _ENTRY = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s#:][^:#]*?)\s*:(?:\s|$)""")
 
 
+_LONG = 1000
+
+
 class Lines:
-    """The lines of a text, by numbers that count from 0."""
+    """The lines of a text, by numbers that count from 0; all but the whole line is judged by its beginning."""
 
     def __init__(self, text: str) -> None:
         self.all = text.split("\n")
 
-    def __getitem__(self, number: int) -> str:
+    def whole(self, number: int) -> str:
+        """Return a line, and nothing for one that does not exist."""
         return self.all[number] if 0 <= number < len(self.all) else ""
+
+    def __getitem__(self, number: int) -> str:
+        return self.whole(number)[:_LONG]
 
     def bare(self, number: int) -> str:
         """Return a line without its comment and with its quoted texts blotted out, each character at its place."""
@@ -35,7 +42,8 @@ class Lines:
 
     def indentation(self, number: int) -> int:
         """Count the blanks at the beginning of a line."""
-        return len(self[number]) - len(self[number].lstrip(" "))
+        line = self.whole(number)
+        return len(line) - len(line.lstrip(" "))
 
     def start(self, number: int) -> int:
         """Return the column where a line's entry begins, behind the dashes of lists."""
@@ -53,7 +61,7 @@ class Lines:
         """Tell whether a line begins with `key:`."""
         return _ENTRY.match(self[number], self.start(number)) is not None
 
-    def whole(self, number: int, message: str) -> Place:
+    def place(self, number: int, message: str) -> Place:
         """Return the place of all that is written in a line."""
         start = self.indentation(number)
         return Place(message, number, start, max(1, len(self.bare(number)) - start))
@@ -99,7 +107,7 @@ def lonely(lines: Lines, number: int) -> Fault:
     written = lines.bare(number)[start:]
     above = lines.above(number)
     if match := _BLOCK_TEXT.search(lines.bare(above)):
-        also = lines.whole(above, f"the text of this '{match[1]}'")
+        also = lines.place(above, f"the text of this '{match[1]}'")
         hint = "indent each line of the text further than its key"
         return Fault("TF103", f"the text behind '{match[1]}' is not indented", number, start, hint, len(written), also)
     if match := _GLUED.match(written):

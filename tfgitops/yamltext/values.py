@@ -20,6 +20,7 @@ from tfgitops.yamltext.lines import template_at
 
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 1_000_000
+MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -71,10 +72,15 @@ class _Builder:
         self._next()  # the document ends
         after = self._next()
         if type(after) is not _StreamEnd:
-            self._faults.append(second_document(after.start_mark.line, after.start_mark.column))
+            self._note(second_document(after.start_mark.line, after.start_mark.column))
         if self._faults:
             raise TextError(self._faults)
         return value
+
+    def _note(self, fault: Fault) -> None:
+        self._faults.append(fault)
+        if len(self._faults) == MAX_FAULTS:
+            raise TextError(self._faults)
 
     def _value(self, event: Any) -> Any:
         kind = type(event)
@@ -124,7 +130,7 @@ class _Builder:
             if key is None:
                 continue
             if key in first:
-                self._faults.append(self._duplicate(key, event, first[key]))
+                self._note(self._duplicate(key, event, first[key]))
             first.setdefault(key, event)
             if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
                 merged.extend(self._merge_sources(inner, inner_event))
@@ -141,7 +147,6 @@ class _Builder:
     def _key(self, event: Any) -> str | None:
         """Return a key's text; None, and a fault, if it is none."""
         if type(event) is ScalarEvent:
-            self._count += 1
             if event.ctag is not None:
                 self._refuse_tag(event)
             text = self._events.text(event)
@@ -153,13 +158,13 @@ class _Builder:
             return value
         start, end = event.start_mark, self._end
         if template := template_at(self._source, start.index - 1):
-            self._faults.append(template)
+            self._note(template)
             return None
         shape = "map" if type(value) is dict else "list" if type(value) is list else "value"
         width = end.column - start.column if end and end.line == start.line and end.column > start.column else 1
         hint = "write `key: value`, with the key in quotes if need be"
         message = f"a key must be text, and this is a {shape}"
-        self._faults.append(Fault("TF105", message, start.line, start.column, hint, width))
+        self._note(Fault("TF105", message, start.line, start.column, hint, width))
         return None
 
     def _alias(self, event: Any) -> Any:
@@ -167,11 +172,11 @@ class _Builder:
         value = self._anchors.get(name, self)
         if value is self:
             message = f"'*{name}' is an alias, and no anchor '&{name}' is above"
-            self._faults.append(self._fault(event, "TF103", message, "define the anchor above, or quote the text"))
+            self._note(self._fault(event, "TF103", message, "define the anchor above, or quote the text"))
             return None
         if value is _OPEN:
             message = f"the alias '*{name}' stands inside the value that it stands for"
-            self._faults.append(self._fault(event, "TF106", message, "write the value out here"))
+            self._note(self._fault(event, "TF106", message, "write the value out here"))
             return None
         return self._copied(value, self._depth, event)
 
@@ -188,7 +193,6 @@ class _Builder:
             raise TextError([*self._faults, self._fault(alias, "TF106", *_TOO_DEEP)])
         if isinstance(value, list):
             return [self._copied(inner, depth + 1, alias) for inner in value]
-        self._count += len(value)
         return {key: self._copied(inner, depth + 1, alias) for key, inner in value.items()}
 
     def _merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
@@ -196,7 +200,7 @@ class _Builder:
         if all(type(source) is dict for source in sources):
             return sources
         hint = "write `<<: *name`, where `&name` stands before a map above"
-        self._faults.append(self._fault(event, "TF105", "'<<' takes a map, or a list of maps", hint))
+        self._note(self._fault(event, "TF105", "'<<' takes a map, or a list of maps", hint))
         return []
 
     def _refuse_tag(self, event: Any) -> None:
@@ -205,7 +209,7 @@ class _Builder:
         tag, skipped = (written[1], written.start(1) - start.index) if written else (str(event.ctag), 0)
         hint = "leave the tag out; quote the value, if it is text"
         message = f"the tag '{tag}' is not allowed"
-        self._faults.append(Fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
+        self._note(Fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
 
     def _refuse_glued(self, key: str, event: Any, value: Any) -> None:
         """Refuse `{image:tf}`, which YAML takes for a key `image:tf` without a value."""
@@ -214,7 +218,7 @@ class _Builder:
             start = event.start_mark
             message = f"no blank after the ':' of '{word[1]}'"
             hint = f"write `{word[1]}: {key[word.end() :]}`"
-            self._faults.append(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
+            self._note(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
 
     def _duplicate(self, key: str, event: Any, earlier: Any) -> Fault:
         place = self._fault(earlier, "", "", "")
