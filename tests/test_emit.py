@@ -262,3 +262,17 @@ def test_keys_come_in_the_customary_order(keys: str) -> None:
     custom = tuple(keys.split())
     assert ordered(tuple(sorted(custom))) == custom
     assert ordered(custom[::-1]) == custom
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_what_many_objects_share_is_written_like_all_else(value: Any) -> None:
+    plain = emit({"x": [{"voluxes": value}]})
+    assert emit({"x": [{"volumes": value}]}) == plain.replace("voluxes", "volumes", 1)
+    assert emit({"x": [{"volumes": value}]}) == plain.replace("voluxes", "volumes", 1)
+
+
+@pytest.mark.parametrize("wrong", [1.5, {1}, object(), ("a",), b"a"])
+def test_what_is_shared_has_only_plain_types(wrong: Any) -> None:
+    with pytest.raises(TypeError):
+        emit({"volumes": [wrong]})

@@ -930,7 +930,7 @@ CASES = [
         spec="x-a: &a {worker: 1}\nx-b: &b {image: tf}\njobs:\n  train:\n    <<: *a\n    <<: *b\n",
         errors=("TF104",),
         names=("<<", "line 8", "line 9"),
-        at=("6 <",),
+        at=("6 <<",),
     ),
     Case(
         id="yml-06",

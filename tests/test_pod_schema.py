@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from tfgitops.kubernetes.podschema import pod_schema
+from tfgitops.kubernetes.schemafile import schema_file
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -24,7 +24,7 @@ def generator() -> Any:
 
 
 def errors(name: str, overlay: Any) -> list[str]:
-    schema = pod_schema()
+    schema = schema_file("pod.schema.json")
     registry: Registry[Any] = Registry().with_resource(schema["$id"], Resource.from_contents(schema))
     validator = Draft202012Validator({"$ref": f"{schema['$id']}#/$defs/{name}"}, registry=registry)
     return ["/".join(map(str, error.absolute_path)) for error in validator.iter_errors(overlay)]
@@ -38,13 +38,13 @@ def test_the_committed_schema_is_fresh() -> None:
 
 
 def test_the_schema_is_a_schema_without_loose_ends() -> None:
-    Draft202012Validator.check_schema(pod_schema())
-    references = {part.split('"', 1)[0] for part in json.dumps(pod_schema()).split("#/$defs/")[1:]}
-    assert references == set(pod_schema()["$defs"]) - {"PodTemplateSpec"}
+    Draft202012Validator.check_schema(schema_file("pod.schema.json"))
+    references = {part.split('"', 1)[0] for part in json.dumps(schema_file("pod.schema.json")).split("#/$defs/")[1:]}
+    assert references == set(schema_file("pod.schema.json")["$defs"]) - {"PodTemplateSpec"}
 
 
 def test_only_what_we_wrote_ourselves_is_described() -> None:
-    described = {name for name, schema in pod_schema()["$defs"].items() if "description" in schema}
+    described = {name for name, schema in schema_file("pod.schema.json")["$defs"].items() if "description" in schema}
     assert described == {"FileMode", "Quantity"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.podschema import pod_schema
+from tfgitops.kubernetes.schemafile import schema_file
 from tfgitops.schema import joined_source
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> di
     """
     core = joined_source(fragments)
     definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
-    definitions |= {_POD + name: _part(schema, _POD) for name, schema in pod_schema()["$defs"].items()}
+    definitions |= {
+        _POD + name: _part(schema, _POD) for name, schema in schema_file("pod.schema.json")["$defs"].items()
+    }
     top = "job" if job else "environment"
     return {
         "$schema": core["$schema"],

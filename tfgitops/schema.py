@@ -8,14 +8,11 @@ short forms are widened, and the schema for editors (`tfgitops.editors`).
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.kubernetes.podschema import pod_schema
+from tfgitops.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,14 +20,6 @@ if TYPE_CHECKING:
     from tfgitops.hookspecs import SchemaFragment
 
 _NOT_IN_DEFAULTS = ("from", "pin", "rerun")
-
-
-def schema_text(name: str) -> str:
-    """Read a file of ``schemas/``: inside the package where it was installed, beside it in a checkout."""
-    packaged = files("tfgitops") / "schemas" / name
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8")
-    return (Path(__file__).parent.parent / "schemas" / name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
         CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
     """
     core = joined_source(fragments)
-    documents = {"core.schema.json": core, "pod.schema.json": pod_schema()}
+    documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
     resolve = _Resolver(documents)
     definitions = core["$defs"]
     environment = resolve(definitions["environment"], "core.schema.json")
@@ -97,7 +86,7 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
     Raises:
         CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
     """
-    core: dict[str, Any] = json.loads(schema_text("core.schema.json"))
+    core = copy.deepcopy(schema_file("core.schema.json"))
     definitions = core["$defs"]
     shared = definitions.pop("shared")["properties"]
     environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
@@ -128,7 +117,7 @@ def resolves(reference: Any) -> bool:
     """Tell whether a fragment may refer to something by this ``$ref``."""
     document, marker, name = reference.partition("#/$defs/") if type(reference) is str else ("", "", "")
     if document == "pod.schema.json":
-        return name in pod_schema()["$defs"]
+        return name in schema_file("pod.schema.json")["$defs"]
     return bool(marker) and document in ("", "core.schema.json") and name in joined_source(())["$defs"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfgitops.kubernetes.merge import RULES, Conflict, Part, Rule, merge, union
-from tfgitops.kubernetes.podschema import pod_schema
+from tfgitops.kubernetes.schemafile import schema_file
 
 MISSING = object()
 
@@ -18,7 +18,7 @@ MISSING = object()
 def rules_of_schema(name: str) -> dict[str, Any]:
     """Find what merges by keys in a type of the schema, in the form of `rules_of_table`."""
     found = {}
-    for key, schema in pod_schema()["$defs"][name].get("properties", {}).items():
+    for key, schema in schema_file("pod.schema.json")["$defs"][name].get("properties", {}).items():
         item = schema.get("items", schema).get("$ref", "").removeprefix("#/$defs/")
         fields = rules_of_schema(item) if item else {}
         keys = schema.get("x-kubernetes-list-map-keys", [])
@@ -95,9 +95,7 @@ def test_a_new_source_replaces_the_old_one() -> None:
 
 def test_nothing_of_null_is_left_in_what_is_new() -> None:
     patch = {"spec": {"securityContext": {"runAsUser": None}, "tolerations": [{"key": "a", "value": None}]}}
-    assert merge({}, patch, "PodTemplateSpec") == {
-        "spec": {"securityContext": {}, "tolerations": [{"key": "a"}]}
-    }
+    assert merge({}, patch, "PodTemplateSpec") == {"spec": {"securityContext": {}, "tolerations": [{"key": "a"}]}}
 
 
 def test_equal_values_merge_and_different_ones_are_a_conflict() -> None:
@@ -109,14 +107,10 @@ def test_equal_values_merge_and_different_ones_are_a_conflict() -> None:
 
 def test_the_path_of_a_conflict_names_elements_by_their_keys() -> None:
     def part(name: str, port: Any) -> Part:
-        return {
-            "spec": {"containers": [{"name": "tf", "ports": [{"containerPort": 80, "name": name} | port]}]}
-        }
+        return {"spec": {"containers": [{"name": "tf", "ports": [{"containerPort": 80, "name": name} | port]}]}}
 
     _, conflicts = union([part("a", {}), part("b", {"protocol": "TCP"})], "PodTemplateSpec")
-    assert [conflict.path for conflict in conflicts] == [
-        ("spec", "containers", "tf", "ports", "80/TCP", "name")
-    ]
+    assert [conflict.path for conflict in conflicts] == [("spec", "containers", "tf", "ports", "80/TCP", "name")]
 
 
 @pytest.mark.parametrize(
@@ -212,9 +206,7 @@ CONTAINERS = st.fixed_dictionaries(
         "args": st.lists(NAMES, max_size=1),
         "env": distinct(ENV, FIELDS["env"]),
         "ports": distinct(PORTS, FIELDS["ports"]),
-        "resources": st.fixed_dictionaries(
-            {}, optional={"limits": st.dictionaries(NAMES, st.integers(0, 1))}
-        ),
+        "resources": st.fixed_dictionaries({}, optional={"limits": st.dictionaries(NAMES, st.integers(0, 1))}),
         "tty": st.none() | st.booleans(),
     },
 )
@@ -258,14 +250,10 @@ def cut(value: Any, rule: Rule, count: int, data: st.DataObject) -> list[Any]:
 def cut_map(value: Part, rule: Rule, count: int, data: st.DataObject) -> list[Any]:
     parts: list[Any] = [{} for _ in range(count)]
     for key in value.keys() - rule.keys:
-        for part, piece in zip(
-            parts, cut(value[key], rule.fields.get(key, Rule()), count, data), strict=True
-        ):
+        for part, piece in zip(parts, cut(value[key], rule.fields.get(key, Rule()), count, data), strict=True):
             if piece is not MISSING:
                 part[key] = piece
-    return [
-        part | {key: value[key] for key in rule.keys if key in value} if part else MISSING for part in parts
-    ]
+    return [part | {key: value[key] for key in rule.keys if key in value} if part else MISSING for part in parts]
 
 
 @quick

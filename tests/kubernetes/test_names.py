@@ -46,9 +46,7 @@ def test_illegal_label_values(text: str) -> None:
     assert not names.is_label_value(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["a", "nvidia.com/gpu", "a.b/C_d.e", f"{'a' * 253}/{LONG}", "volcano.sh/vgpu-number"]
-)
+@pytest.mark.parametrize("text", ["a", "nvidia.com/gpu", "a.b/C_d.e", f"{'a' * 253}/{LONG}", "volcano.sh/vgpu-number"])
 def test_legal_qualified_names(text: str) -> None:
     assert names.is_qualified_name(text)
 

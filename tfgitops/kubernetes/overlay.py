@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import quantity
-from tfgitops.kubernetes.podschema import pod_schema
+from tfgitops.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def _target(schema: Any) -> str:
 
 @cache
 def _definition(name: str) -> dict[str, Any]:
-    definition: dict[str, Any] = pod_schema()["$defs"][name]
+    definition: dict[str, Any] = schema_file("pod.schema.json")["$defs"][name]
     return definition
 
 

@@ -69,10 +69,10 @@ def _plugins(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, list
     """Join the arguments of Volcano's job plugins: a flag that the spec gives wins over ours and the plugins'."""
     joined: dict[str, list[str]] = {}
     for name in sorted({"svc", *own, *asked}):
+        written = own.get(name, ())
+        flags = {argument.split("=", 1)[0] for argument in written}
         weaker = [*(SVC_ARGUMENTS if name == "svc" else ()), *asked.get(name, ())]
-        given = {argument.split("=", 1)[0]: argument for argument in weaker}
-        given.update((argument.split("=", 1)[0], argument) for argument in own.get(name, ()))
-        joined[name] = sorted(given.values())
+        joined[name] = sorted([*written, *dict.fromkeys(arg for arg in weaker if arg.split("=", 1)[0] not in flags)])
     return joined
 
 

@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 _OLD = re.compile("unexpected ':'|expected ','")
 _STANDS_FOR = {0xE03A: ":", 0xE03F: "?"}
-_INSIDE_TEXT = re.compile(
-    r"(?<![^\s\[{,])[&*!][^\s,\[\]{}]*"  # no part of an anchor, an alias or a tag
-    r"""|(?:(?<=[^\s\[\]{},"'])|(?<=[\w./)] )):(?=[^\s,\[\]{}])"""
-    r"""|(?:(?<=[^\s\[{,"'])|(?<=[\w./)] ))\?"""
-)
+_NAME = re.compile(r"(?<![^\s\[{,])([&*!][^\s,\[\]{}]*)")  # an anchor, an alias or a tag
+_INSIDE_TEXT = {
+    ":": re.compile(r"""(?:(?<=[^\s\[\]{},"'])|(?<=[\w./)] )):(?=[^\s,\[\]{}])"""),
+    "?": re.compile(r"""(?:(?<=[^\s\[{,"'])|(?<=[\w./)] ))\?"""),
+}
 
 
 class Events:
@@ -65,9 +65,7 @@ def respell(text: str) -> str:
     """Replace each `:` and `?` that only libyaml 0.1 takes for an indicator; where it is one, it stays."""
     if any(chr(code) in text for code in _STANDS_FOR):
         return text
-    return _INSIDE_TEXT.sub(_respelled, text)
-
-
-def _respelled(match: re.Match[str]) -> str:
-    found = match[0]
-    return chr(0xE000 + ord(found)) if found in ":?" else found
+    pieces = _NAME.split(text)
+    for stand_in, char in _STANDS_FOR.items():
+        pieces[::2] = [_INSIDE_TEXT[char].sub(chr(stand_in), piece) for piece in pieces[::2]]
+    return "".join(pieces)

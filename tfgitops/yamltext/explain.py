@@ -171,6 +171,8 @@ def _not_lined_up(scene: _Scene) -> Fault:
         return scene.say("a list entry stands among the keys of a map", hint)
     if not scene.first:
         return scene.say("this does not belong to the value before it", "quote the whole value", len(scene.word()))
+    if scene.char == ":":
+        return scene.say("a ':' without a key before it", "write `key: value`, or quote the text")
     near = _levels_beside(scene)
     message = "this entry does not line up with those above"
     hint = f"indent it by {' or '.join(near)}, not by {blanks(scene.column)}"
@@ -215,7 +217,9 @@ def _second_colon(scene: _Scene) -> Fault:
     if scene.lines[number].lstrip(" ").startswith("- "):
         also = scene.lines.place(above, "this has a value already")
         hint = "indent it like the entries of its list"
-        return Fault("TF103", "a list entry does not belong here", number, scene.lines.indentation(number), hint, 1, also)
+        return Fault(
+            "TF103", "a list entry does not belong here", number, scene.lines.indentation(number), hint, 1, also
+        )
     message = f"this entry is indented by {blanks(start)}, and the one above by {wanted}"
     hint = "indent both alike; an entry that holds others has nothing behind its ':'"
     return Fault("TF103", message, number, start, hint, scene.column - start, also)
@@ -223,7 +227,10 @@ def _second_colon(scene: _Scene) -> Fault:
 
 def _no_colon(scene: _Scene) -> Fault:
     number, column = scene.begun
-    if scene.lines.whole(number)[:column].strip(" -") == "" and scene.lines.whole(number)[column : column + 1] not in ("[", "{"):
+    if scene.lines.whole(number)[:column].strip(" -") == "" and scene.lines.whole(number)[column : column + 1] not in (
+        "[",
+        "{",
+    ):
         if len(scene.lines.whole(number)) > _LONGEST_KEY and scene.lines.is_entry(number):
             return scene.say_begun("a key is longer than 1024 characters", "give it a shorter name")
         return lonely(scene.lines, number)
@@ -239,8 +246,9 @@ def _flow(scene: _Scene) -> Fault:
     name, closing = _NAMES.get(opening, "list"), _CLOSES.get(opening, "]")
     not_closed = f"a {name} '{opening}' that is not closed"
     outdented = scene.line > line and scene.lines.indentation(scene.line) <= scene.lines.indentation(line)
-    if not scene.written[scene.column :].strip() or outdented:
-        also = scene.lines.place(scene.line, f"this is no part of the {name} any more") if outdented else None
+    ended = not scene.written[scene.column :].strip()
+    if ended or outdented:
+        also = None if ended else scene.lines.place(scene.line, f"this is no part of the {name} any more")
         return scene.say_begun(not_closed, f"close it with '{closing}'", 1, also)
     opened = Place(f"the {name} begins here", *scene.begun)
     if scene.char in ("]", "}"):
@@ -259,24 +267,41 @@ def _flow(scene: _Scene) -> Fault:
 
 
 def _no_node(scene: _Scene) -> Fault:
+    """Say what stands where a value or a key belongs."""
     bracket = _open_bracket(scene)
+    if bracket:
+        return _no_entry(scene, *bracket)
     if not scene.written[scene.column :].strip():
-        if bracket:
-            opening, mark = bracket
-            message = f"a {_NAMES[opening]} '{opening}' that is not closed"
-            return Fault("TF103", message, mark.line, mark.column, f"close it with '{_CLOSES[opening]}'")
         return scene.say("the file ends where a value belongs", "write the value")
-    if scene.char == "," and bracket:
+    if scene.char in ("]", "}"):
+        return scene.say(f"a '{scene.char}' that nothing opens", "leave it out, or quote the text")
+    return _cannot_start(scene)
+
+
+def _no_entry(scene: _Scene, opening: str, mark: Any) -> Fault:
+    """Say the same of a list or map between brackets."""
+    name, closing = _NAMES[opening], _CLOSES[opening]
+    if not scene.written[scene.column :].strip():
+        message = f"a {name} '{opening}' that is not closed"
+        return Fault("TF103", message, mark.line, mark.column, f"close it with '{closing}'")
+    if scene.char == ",":
         return scene.say("a ',' too many: no entry is before it", "leave it out")
     if scene.char in ("]", "}"):
-        if bracket:
-            opening, mark = bracket
-            also = Place(f"the {_NAMES[opening]} begins here", mark.line, mark.column)
-            return scene.say(f"a '{scene.char}' closes what '{opening}' opened", f"write '{_CLOSES[opening]}'", 1, also)
-        return scene.say(f"a '{scene.char}' that nothing opens", "leave it out, or quote the text")
-    if scene.char == "-" and bracket:
+        also = Place(f"the {name} begins here", mark.line, mark.column)
+        return scene.say(f"a '{scene.char}' closes what '{opening}' opened", f"write '{closing}'", 1, also)
+    if scene.char == "-":
         return scene.say("'- ' does not begin an entry between brackets", "leave the '-' out, or quote it")
-    return scene.say(f"a value cannot begin with '{scene.char}'", _quote(scene), len(scene.word()))
+    return _cannot_start(scene)
+
+
+def _glued_colon(scene: _Scene) -> Fault:
+    """Say why a ':' between brackets, with ',' or a bracket behind it, ends neither a key nor a text."""
+    line, column = scene.begun
+    begun = scene.lines.whole(line)
+    word = begun[column : scene.column] if line == scene.line else scene.word()
+    if begun[:column].rstrip(" ").endswith(("{", ",")):
+        return scene.say(f"no blank after the ':' of '{word}'", f"write `{word}: …`, or quote the text")
+    return scene.say("a ':' at the end of a text", "quote the text, or leave the ':' out")
 
 
 def _open_bracket(scene: _Scene) -> tuple[str, Any] | None:
@@ -371,6 +396,7 @@ _SAY: list[tuple[re.Pattern[str], Callable[[_Scene], Fault]]] = [
         (r"(scanning|parsing) (a|the) (quoted|double|single).*unknown escape", _escape),
         (r"quoted scalar.*(hexdecimal|escape)", _escaped_code),
         (r"quoted scalar", _quoted),
+        (r"unexpected ':'", _glued_colon),
         (r"scanning an (alias|anchor)", _anchor),
         (r"(scanning|parsing) (a|the) tag|tag handle|tag URI", _tag),
         (r"block scalar.*(comment or line break|indicator)", _block_text),

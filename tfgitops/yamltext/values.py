@@ -24,7 +24,7 @@ MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
-_DIRECTIVE = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*(%[^\n]*)")
+_DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
 _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _OPEN = object()
@@ -131,7 +131,7 @@ class _Builder:
                 continue
             if key in first:
                 self._note(self._duplicate(key, event, first[key]))
-            first.setdefault(key, event)
+            first.setdefault(key, event.start_mark)
             if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
@@ -221,10 +221,9 @@ class _Builder:
             self._note(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
 
     def _duplicate(self, key: str, event: Any, earlier: Any) -> Fault:
-        place = self._fault(earlier, "", "", "")
-        lines = f"in line {earlier.start_mark.line + 1} and line {event.start_mark.line + 1}"
-        message = f"the key '{key}' is given twice, {lines}"
-        also = Place("first given here", place.line, place.column, place.width)
+        message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"
+        quotes = 2 if self._source[earlier.index] in "'\"" else 0
+        also = Place("first given here", earlier.line, earlier.column, len(key) + quotes)
         return self._fault(event, "TF104", message, "keep one of the two", also)
 
     def _fault(self, event: Any, code: str, message: str, hint: str, also: Place | None = None) -> Fault:
