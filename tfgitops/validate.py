@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _SHOWN_AT_MOST = 60
+_TWO = 2
 _TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
 _FORMATTED = {str: "string", int: "integer"}
 _TYPE_NAMES = {
@@ -191,7 +192,8 @@ def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], a
     wanted: Any = error.validator_value
     kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind != "null"]
     kinds += ["object"] * getattr(error, "or_a_map", False)
-    expected = " or ".join(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
+    names = list(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
+    expected = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     hint = _type_hint(value, kinds, schema) or schema.get("description", "")
     message = f"{_name(at)} must be {expected}"
     return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
@@ -255,8 +257,10 @@ def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: 
 def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     choices: Any = error.validator_value
     ways = "; or ".join(" and ".join(way.get("required", ())) for way in choices)
-    given = ", ".join(value) if isinstance(value, dict) and value else _show(value)
-    message = f"{_name(at)} has {given}, which do not go together" if value else f"{_name(at)} is empty"
+    given = " and ".join(value) if isinstance(value, dict) and value else _show(value)
+    message = f"{_name(at)} has {given}, which do not go together"
+    if len(value) < _TWO:
+        message = f"{_name(at)} has only {given}" if value else f"{_name(at)} is empty"
     hint = schema.get("description", "")
     return Problem(code="TF204", message=message, at=at, found=given, expected=f"exactly one of: {ways}", hint=hint)
 
