@@ -45,15 +45,17 @@ verdicts: $(VENV)/.installed-dev
 	$(BIN)/python conformance/verdicts.py $(VERDICTS)
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@echo "setting up $(VENV), once"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --group dev
+	@echo "installing what tests and checks need, once"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 
 clean:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import CompileError, Diagnostic, Severity, Span, did_you_mean, has_errors
+from tfgitops.diagnostics import CompileError, Diagnostic, Span, did_you_mean, has_errors
 from tfgitops.document import Document
 from tfgitops.formats import complain
 from tfgitops.lookalikes import lookalikes
 from tfgitops.project import SPEC, Project, find_root, read_project
+from tfgitops.textfile import read_text
 from tfgitops.yamltext import Fault, TextError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.diagnostics import Route
-
-MAX_BYTES = 16 * 2**20
 
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
 _NOT_IN_A_JOB = {
@@ -200,12 +198,16 @@ class _Reader:
     def read(self, path: Path, prefix: Route = ()) -> Document | None:
         """Read one file whose value is a map; None if anything is wrong with it."""
         name = shown(path)
-        text = self._text(path, name)
-        if text is None:
+        if not path.resolve().is_relative_to(self.root):
+            self.say("TF108", f"{name} leads out of the root, {shown(self.root)}", None, "copy the file here")
+            return None
+        text = read_text(path, name)
+        if isinstance(text, Diagnostic):
+            self.diagnostics.append(text)
             return None
         document = Document(path=path, name=name, text=text, value=None, prefix=prefix)
         try:
-            self._refuse_conflicts(text)
+            _refuse_conflicts(text)
             value = parse(text)
         except TextError as error:
             self.diagnostics.extend(_diagnose(document, fault) for fault in error.faults)
@@ -228,45 +230,18 @@ class _Reader:
         hint: str,
         *,
         notes: tuple[tuple[str, Span], ...] = (),
-        severity: Severity = "error",
     ) -> None:
         """Note one thing that is wrong with a file."""
         self.diagnostics.append(
-            Diagnostic(code=code, severity=severity, message=message, span=span, hint=hint, notes=notes)
+            Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)
         )
 
-    def _text(self, path: Path, name: str) -> str | None:
-        """Read a file's text, without a BOM and with LF alone; None, and a diagnostic, if that cannot be."""
-        if not path.resolve().is_relative_to(self.root):
-            self.say("TF108", f"{name} leads out of the root, {shown(self.root)}", None, "copy the file here")
-            return None
-        try:
-            if path.stat().st_size > MAX_BYTES:
-                self.say("TF106", f"{name} is larger than {MAX_BYTES >> 20} MiB", None, "split it into jobs/*.yaml")
-                return None
-            data = path.read_bytes()
-        except OSError as error:
-            self.say("TF101", f"{name} cannot be read: {error.strerror or error}", None, "")
-            return None
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
-            self.say("TF102", f"{name} is UTF-16 or UTF-32", None, "save it as UTF-8")
-            return None
-        data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            before = data[: error.start].decode("utf-8", "replace")
-            line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1)
-            excerpt = data.split(b"\n")[line].decode("utf-8", "replace")
-            span = Span(file=name, line=line + 1, column=column + 1, excerpt=excerpt)
-            self.say("TF102", f"the byte 0x{data[error.start]:02x} is not UTF-8", span, "save the file as UTF-8")
-            return None
 
-    def _refuse_conflicts(self, text: str) -> None:
-        if match := _CONFLICT.search(text):
-            line = text.count("\n", 0, match.start())
-            message = "Git left its conflict markers here"
-            raise TextError([Fault("TF107", message, line, 0, "resolve the merge, then build", len(match[0]))])
+def _refuse_conflicts(text: str) -> None:
+    if match := _CONFLICT.search(text):
+        line = text.count("\n", 0, match.start())
+        message = "Git left its conflict markers here"
+        raise TextError([Fault("TF107", message, line, 0, "resolve the merge, then build", len(match[0]))])
 
 
 def _diagnose(document: Document, fault: Fault) -> Diagnostic:

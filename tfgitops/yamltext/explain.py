@@ -3,59 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is imported there to be used so
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.tokens import (
-    FlowMappingEndToken,
-    FlowMappingStartToken,
-    FlowSequenceEndToken,
-    FlowSequenceStartToken,
-    StreamEndToken,
-)
-
+from tfgitops.yamltext.brackets import flow, glued_colon, left_over, no_node
 from tfgitops.yamltext.fault import Fault, Place
-from tfgitops.yamltext.lines import Lines, blanks, dash_without_blank, known_habit, lonely
+from tfgitops.yamltext.lines import blanks, dash_without_blank, known_habit, lonely, tag_or_glued
+from tfgitops.yamltext.scene import Scene, cannot_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CLOSES = {"[": "]", "{": "}"}
-_NAMES = {"[": "list", "{": "map"}
-
-
-class _Scene:
-    """A fault as libyaml saw it: where it gave up, and where what it was reading had begun."""
-
-    def __init__(self, text: str, spelled: str, error: MarkedYAMLError) -> None:
-        self.text, self.spelled = text, spelled
-        self.lines = Lines(text)
-        mark = error.problem_mark or error.context_mark
-        self.line: int = mark.line if mark else 0
-        self.column: int = mark.column if mark else 0
-        begun = error.context_mark or mark
-        self.begun: tuple[int, int] = (begun.line, begun.column) if begun else (0, 0)
-        self.written = self.lines.whole(self.line)
-        self.char = self.written[self.column : self.column + 1]
-        self.before = self.written[: self.column]
-        self.first = not self.before.strip(" ")  # whether it gave up at the first word of a line
-        self.opening = self.lines.whole(self.begun[0])[self.begun[1] : self.begun[1] + 1]
-
-    def say(self, message: str, hint: str, width: int = 1, also: Place | None = None) -> Fault:
-        return Fault("TF103", message, self.line, self.column, hint, width, also)
-
-    def say_begun(self, message: str, hint: str, width: int = 1, also: Place | None = None) -> Fault:
-        return Fault("TF103", message, *self.begun, hint, width, also)
-
-    def word(self) -> str:
-        """Return what stands at the place, up to the next blank or bracket."""
-        found = re.match(r"[^\s,\[\]{}]+", self.written[self.column :])
-        return found[0] if found else self.char
-
-    def place(self, message: str) -> Place | None:
-        """Return where libyaml gave up, unless that is the end of the file."""
-        return Place(message, self.line, self.column) if self.written[self.column :].strip() else None
+    from ruamel.yaml.error import MarkedYAMLError
 
 
 def explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
@@ -66,7 +24,7 @@ def explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
         spelled: the text as libyaml read it, of the same length.
         error: what libyaml said.
     """
-    scene = _Scene(text, spelled, error)
+    scene = Scene(text, spelled, error)
     tabbed = scene.before + scene.char
     if scene.char == "\t" or (not scene.before.strip(" ") and "\t" in tabbed):
         return scene.say("a tab is used for indentation", "indent with blanks; YAML does not allow tabs")
@@ -90,11 +48,11 @@ def second_document(line: int, column: int, width: int = 3) -> Fault:
     return Fault("TF105", "a spec is one document, and a second one starts here", line, column, hint, width)
 
 
-def _document_start(scene: _Scene) -> Fault:
+def _document_start(scene: Scene) -> Fault:
     above = scene.lines.above(scene.line)
     if scene.lines[above].startswith("..."):
         return second_document(scene.line, scene.column, len(scene.word()))
-    if fault := _left_over(scene):
+    if fault := left_over(scene):
         return fault
     top = next((n for n in range(scene.line) if scene.lines.bare(n).strip() and scene.lines[n][:3] != "---"), 0)
     if scene.first and scene.lines.indentation(top) > scene.column:
@@ -104,67 +62,8 @@ def _document_start(scene: _Scene) -> Fault:
     return scene.say("this belongs to nothing above", "a file holds one map, as `key: value`", len(scene.word()))
 
 
-def _left_over(scene: _Scene) -> Fault | None:
-    """Find what stands behind a value that is complete: brackets, commas, text behind quotes."""
-    before = scene.before.rstrip(" ")
-    glued = before == scene.before
-    if scene.char in ("]", "}"):
-        return scene.say(f"a '{scene.char}' too many: nothing above opens it", "leave it out")
-    if before.endswith(("'", '"')):
-        return _behind_quotes(scene, before[-1], glued=glued)
-    if before.endswith(("]", "}")) and scene.char:
-        message = f"text stands behind a closing '{before[-1]}'"
-        return scene.say(message, "quote the whole value, or leave this out", len(scene.word()))
-    if scene.char == ",":
-        return scene.say("a ',' too many", "leave it out")
-    return None
-
-
-def _behind_quotes(scene: _Scene, quote: str, *, glued: bool) -> Fault:
-    start = _last_token_before(scene)
-    if start is not None and start.line < scene.line:
-        also = scene.place("they close just before this")
-        return Fault(
-            "TF103", f"the quotes that open here close in line {scene.line + 1} only", start.line, start.column,
-            f"close them in this line, with {quote}", 1, also,
-        )  # fmt: skip
-    if scene.char == ",":
-        hint = "leave it out: only entries between brackets have commas"
-    elif scene.written.startswith("//", scene.column):
-        hint = "comments start with '#'"
-    elif scene.char in ("'", '"'):
-        hint = "put a ',' between the two, or quote the whole value once"
-    elif glued and quote == "'":
-        hint = "write '' for a ' inside of single quotes, or use double quotes"
-    elif glued:
-        hint = 'write \\" for a " inside of double quotes, or use single quotes'
-    else:
-        hint = "quote the whole value, or leave this out"
-    return scene.say("text stands behind a closing quote", hint, max(1, len(scene.word())))
-
-
-def _last_token_before(scene: _Scene) -> Any:
-    """Return where the token before the place begins."""
-    start = None
-    for token in _tokens(scene.spelled):
-        mark = token.start_mark
-        if (mark.line, mark.column) >= (scene.line, scene.column):
-            break
-        start = mark
-    return start
-
-
-def _tokens(text: str) -> Any:
-    parser = CParser(text)
-    try:
-        while type(token := parser.get_token()) is not StreamEndToken:
-            yield token
-    except YAMLError:
-        return
-
-
-def _not_lined_up(scene: _Scene) -> Fault:
-    if fault := _left_over(scene):
+def _not_lined_up(scene: Scene) -> Fault:
+    if fault := left_over(scene):
         return fault
     if scene.first and re.match(r"-(\s|$)", scene.written[scene.column :]):
         hint = "indent it further than its key, or leave the '- ' out"
@@ -180,7 +79,7 @@ def _not_lined_up(scene: _Scene) -> Fault:
     return scene.say(message, hint, len(scene.word()), above)
 
 
-def _levels_beside(scene: _Scene) -> list[str]:
+def _levels_beside(scene: Scene) -> list[str]:
     """Return by how many blanks the line could be indented: the next level that is open above, on each side."""
     number, levels = scene.line, [10**9]
     while (number := scene.lines.above(number)) >= 0 and levels[-1] > 0:
@@ -191,8 +90,8 @@ def _levels_beside(scene: _Scene) -> list[str]:
     return [str(level) for level in sorted({less, more})]
 
 
-def _not_a_list_entry(scene: _Scene) -> Fault:
-    if fault := _left_over(scene) or dash_without_blank(scene.lines, scene.line):
+def _not_a_list_entry(scene: Scene) -> Fault:
+    if fault := left_over(scene) or dash_without_blank(scene.lines, scene.line):
         return fault
     also = Place("the list begins here", *scene.begun)
     message = "this stands among the entries of a list, and is none"
@@ -200,32 +99,36 @@ def _not_a_list_entry(scene: _Scene) -> Fault:
     return scene.say(message, hint, len(scene.word()), also)
 
 
-def _second_colon(scene: _Scene) -> Fault:
-    before, number = scene.before, scene.line
-    if before.startswith("---"):
+def _second_colon(scene: Scene) -> Fault:
+    """Say why a ':' cannot make a key of what is before it."""
+    if scene.before.startswith("---"):
         return scene.say("nothing may stand behind '---'", "begin on the next line")
-    if glued := dash_without_blank(scene.lines, number):
-        return glued
-    above = scene.lines.above(number)
-    start = scene.lines.start(number)
-    if re.search(r":\s", scene.lines.bare(number)[start : scene.column]) or above < 0:
+    if own := dash_without_blank(scene.lines, scene.line) or tag_or_glued(scene.lines, scene.line):
+        return own
+    above = scene.lines.above(scene.line)
+    start = scene.lines.start(scene.line)
+    if re.search(r":\s", scene.lines.bare(scene.line)[start : scene.column]) or above < 0:
         return scene.say("a second ':' in one entry", "quote the text if the ':' belongs to it, or begin a new line")
     if not scene.lines.is_entry(above):
         return lonely(scene.lines, above)
-    wanted = scene.lines.start(above)
-    also = scene.lines.place(above, "the entry above")
-    if scene.lines[number].lstrip(" ").startswith("- "):
+    if start <= scene.lines.start(above):
+        return scene.say("a ':' does not belong here", "quote the text if the ':' belongs to it")
+    return _too_far(scene, start, above)
+
+
+def _too_far(scene: Scene, start: int, above: int) -> Fault:
+    """Say that an entry is indented more than the one above, which has a value already."""
+    if scene.lines[scene.line].lstrip(" ").startswith("- "):
         also = scene.lines.place(above, "this has a value already")
-        hint = "indent it like the entries of its list"
-        return Fault(
-            "TF103", "a list entry does not belong here", number, scene.lines.indentation(number), hint, 1, also
-        )
-    message = f"this entry is indented by {blanks(start)}, and the one above by {wanted}"
+        message, hint = "a list entry does not belong here", "indent it like the entries of its list"
+        return Fault("TF103", message, scene.line, scene.lines.indentation(scene.line), hint, 1, also)
+    also = scene.lines.place(above, "the entry above")
+    message = f"this entry is indented by {blanks(start)}, and the one above by {scene.lines.start(above)}"
     hint = "indent both alike; an entry that holds others has nothing behind its ':'"
-    return Fault("TF103", message, number, start, hint, scene.column - start, also)
+    return Fault("TF103", message, scene.line, start, hint, scene.column - start, also)
 
 
-def _no_colon(scene: _Scene) -> Fault:
+def _no_colon(scene: Scene) -> Fault:
     number, column = scene.begun
     if scene.lines.whole(number)[:column].strip(" -") == "" and scene.lines.whole(number)[column : column + 1] not in (
         "[",
@@ -240,94 +143,7 @@ def _no_colon(scene: _Scene) -> Fault:
 _LONGEST_KEY = 1024
 
 
-def _flow(scene: _Scene) -> Fault:
-    """Say why the entries between two brackets do not go on."""
-    opening, (line, _) = scene.opening, scene.begun
-    name, closing = _NAMES.get(opening, "list"), _CLOSES.get(opening, "]")
-    not_closed = f"a {name} '{opening}' that is not closed"
-    outdented = scene.line > line and scene.lines.indentation(scene.line) <= scene.lines.indentation(line)
-    ended = not scene.written[scene.column :].strip()
-    if ended or outdented:
-        also = None if ended else scene.lines.place(scene.line, f"this is no part of the {name} any more")
-        return scene.say_begun(not_closed, f"close it with '{closing}'", 1, also)
-    opened = Place(f"the {name} begins here", *scene.begun)
-    if scene.char in ("]", "}"):
-        message = f"a '{scene.char}' closes what '{opening}' opened"
-        return scene.say(message, f"write '{closing}'", 1, opened)
-    before = scene.before.rstrip(" ")
-    if before.endswith(("'", '"')) and scene.char != ":":
-        return _behind_quotes(scene, before[-1], glued=before == scene.before)
-    word = re.search(r"[^\s,\[\]{}]+$", before) if scene.char == ":" else None
-    column = word.start() if word else scene.column
-    width = len(word[0]) if word else max(1, len(scene.word()))
-    what = word[0] if word else scene.word()
-    message = f"no ',' is before '{what}'"
-    hint = f"put a ',' between the entries of a {name}, or quote the text"
-    return Fault("TF103", message, scene.line, column, hint, width, opened if scene.line != line else None)
-
-
-def _no_node(scene: _Scene) -> Fault:
-    """Say what stands where a value or a key belongs."""
-    bracket = _open_bracket(scene)
-    if bracket:
-        return _no_entry(scene, *bracket)
-    if not scene.written[scene.column :].strip():
-        return scene.say("the file ends where a value belongs", "write the value")
-    if scene.char in ("]", "}"):
-        return scene.say(f"a '{scene.char}' that nothing opens", "leave it out, or quote the text")
-    return _cannot_start(scene)
-
-
-def _no_entry(scene: _Scene, opening: str, mark: Any) -> Fault:
-    """Say the same of a list or map between brackets."""
-    name, closing = _NAMES[opening], _CLOSES[opening]
-    if not scene.written[scene.column :].strip():
-        message = f"a {name} '{opening}' that is not closed"
-        return Fault("TF103", message, mark.line, mark.column, f"close it with '{closing}'")
-    if scene.char == ",":
-        return scene.say("a ',' too many: no entry is before it", "leave it out")
-    if scene.char in ("]", "}"):
-        also = Place(f"the {name} begins here", mark.line, mark.column)
-        return scene.say(f"a '{scene.char}' closes what '{opening}' opened", f"write '{closing}'", 1, also)
-    if scene.char == "-":
-        return scene.say("'- ' does not begin an entry between brackets", "leave the '-' out, or quote it")
-    return _cannot_start(scene)
-
-
-def _glued_colon(scene: _Scene) -> Fault:
-    """Say why a ':' between brackets, with ',' or a bracket behind it, ends neither a key nor a text."""
-    line, column = scene.begun
-    begun = scene.lines.whole(line)
-    word = begun[column : scene.column] if line == scene.line else scene.word()
-    if begun[:column].rstrip(" ").endswith(("{", ",")):
-        return scene.say(f"no blank after the ':' of '{word}'", f"write `{word}: …`, or quote the text")
-    return scene.say("a ':' at the end of a text", "quote the text, or leave the ':' out")
-
-
-def _open_bracket(scene: _Scene) -> tuple[str, Any] | None:
-    """Return the innermost bracket that is open at the place, and its mark."""
-    opened: list[tuple[str, Any]] = []
-    for token in _tokens(scene.spelled):
-        if (token.start_mark.line, token.start_mark.column) >= (scene.line, scene.column):
-            break
-        kind = type(token)
-        if kind in (FlowSequenceStartToken, FlowMappingStartToken):
-            opened.append(("[" if kind is FlowSequenceStartToken else "{", token.start_mark))
-        elif kind in (FlowSequenceEndToken, FlowMappingEndToken) and opened:
-            opened.pop()
-    return opened[-1] if opened else None
-
-
-def _quote(scene: _Scene) -> str:
-    quote = '"' if "'" in scene.word() else "'"
-    return f"quote the text: {quote}{scene.word()}{quote}"
-
-
-def _cannot_start(scene: _Scene) -> Fault:
-    return scene.say(f"a value cannot begin with '{scene.char}'", _quote(scene), len(scene.word()))
-
-
-def _anchor(scene: _Scene) -> Fault:
+def _anchor(scene: Scene) -> Fault:
     line, column = scene.begun
     found = re.match(r"[&*][^\s,\[\]{}]*", scene.lines.whole(line)[column:])
     word = found[0] if found else scene.opening
@@ -339,7 +155,7 @@ def _anchor(scene: _Scene) -> Fault:
     return scene.say_begun(message, f"quote the text: '{word}'; {kind} is written `{name}`", len(word))
 
 
-def _block_text(scene: _Scene) -> Fault:
+def _block_text(scene: Scene) -> Fault:
     rest = scene.lines.whole(scene.begun[0])[scene.begun[1] :]
     sign = scene.opening or "|"
     message = f"text stands behind '{sign}' in its line"
@@ -347,19 +163,19 @@ def _block_text(scene: _Scene) -> Fault:
     return scene.say_begun(message, hint, len(rest.rstrip()))
 
 
-def _quoted(scene: _Scene) -> Fault:
+def _quoted(scene: Scene) -> Fault:
     quote = scene.opening or "'"
     return scene.say_begun("a quoted text that is not closed", f"close it with {quote}")
 
 
-def _escape(scene: _Scene) -> Fault:
+def _escape(scene: Scene) -> Fault:
     escape = scene.written[scene.column : scene.column + 2]
     message = f"'{escape}' is no escape that double quotes know"
     hint = "use single quotes, in which '\\' is plain; or write '\\\\' for it"
     return scene.say(message, hint, len(escape))
 
 
-def _escaped_code(scene: _Scene) -> Fault:
+def _escaped_code(scene: Scene) -> Fault:
     start = max(0, scene.written.rfind("\\", 0, scene.column + 1))
     found = re.match(r"\\.[0-9A-Fa-f]*", scene.written[start:])
     escape = found[0] if found else scene.char
@@ -368,14 +184,14 @@ def _escaped_code(scene: _Scene) -> Fault:
     return Fault("TF103", message, scene.line, start, hint, len(escape))
 
 
-def _list_entry(scene: _Scene) -> Fault:
+def _list_entry(scene: Scene) -> Fault:
     if scene.first:
         above = scene.lines.place(scene.lines.above(scene.line), "this has a value already")
         return scene.say("a list entry does not belong here", "indent it like the entries of its list", 1, above)
     return scene.say("a list cannot begin behind a ':'", "begin it on a line of its own, or quote the text")
 
 
-def _tag(scene: _Scene) -> Fault:
+def _tag(scene: Scene) -> Fault:
     line, column = scene.begun
     found = re.match(r"[^\s,\[\]{}]+", scene.lines.whole(line)[column:])
     word = found[0] if found else "!"
@@ -383,12 +199,12 @@ def _tag(scene: _Scene) -> Fault:
     return Fault("TF105", f"the tag '{word}' is not allowed", line, column, hint, len(word))
 
 
-def _directive(scene: _Scene) -> Fault:
+def _directive(scene: Scene) -> Fault:
     line, column = scene.begun
     return Fault("TF105", "a directive ('%') is not allowed", line, column, "leave this line out")
 
 
-_SAY: list[tuple[re.Pattern[str], Callable[[_Scene], Fault]]] = [
+_SAY: list[tuple[re.Pattern[str], Callable[[Scene], Fault]]] = [
     (re.compile(pattern), say)
     for pattern, say in (
         (r"scanning a directive", _directive),
@@ -396,17 +212,17 @@ _SAY: list[tuple[re.Pattern[str], Callable[[_Scene], Fault]]] = [
         (r"(scanning|parsing) (a|the) (quoted|double|single).*unknown escape", _escape),
         (r"quoted scalar.*(hexdecimal|escape)", _escaped_code),
         (r"quoted scalar", _quoted),
-        (r"unexpected ':'", _glued_colon),
+        (r"unexpected ':'", glued_colon),
         (r"scanning an (alias|anchor)", _anchor),
         (r"(scanning|parsing) (a|the) tag|tag handle|tag URI", _tag),
         (r"block scalar.*(comment or line break|indicator)", _block_text),
         (r"mapping values are not allowed", _second_colon),
         (r"could not find expected ':'", _no_colon),
         (r"sequence entries are not allowed", _list_entry),
-        (r"mapping keys are not allowed", _cannot_start),
-        (r"cannot start any token", _cannot_start),
-        (r"parsing a flow (mapping|sequence)", _flow),
-        (r"node content", _no_node),
+        (r"mapping keys are not allowed", cannot_start),
+        (r"cannot start any token", cannot_start),
+        (r"parsing a flow (mapping|sequence)", flow),
+        (r"node content", no_node),
         (r"did not find expected key", _not_lined_up),
         (r"expected '-' indicator", _not_a_list_entry),
     )

@@ -110,10 +110,8 @@ def lonely(lines: Lines, number: int) -> Fault:
         also = lines.place(above, f"the text of this '{match[1]}'")
         hint = "indent each line of the text further than its key"
         return Fault("TF103", f"the text behind '{match[1]}' is not indented", number, start, hint, len(written), also)
-    if match := _GLUED.match(written):
-        word = match[1]
-        column = start + len(word)
-        return Fault("TF103", f"no blank after the ':' of '{word}'", number, column, f"write `{word}: {match[2]}`")
+    if fault := tag_or_glued(lines, number):
+        return fault
     if match := _EQUALS.match(written):
         column = start + written.index("=")
         hint = f"write `{match[1]}: {match[2]}`"
@@ -132,3 +130,16 @@ def dash_without_blank(lines: Lines, number: int) -> Fault | None:
     if match is None:
         return None
     return Fault("TF103", "no blank after the '-'", number, match.start(1), f"write `- {match[2].strip()}`")
+
+
+def tag_or_glued(lines: Lines, number: int) -> Fault | None:
+    """Find what keeps a line from being an entry: a tag before its key, or no blank after its `:`."""
+    start = lines.start(number)
+    if match := re.match(r"![^\s:]*", lines[number][start:]):
+        hint = "leave the '!' out; quote the key, if it belongs to it"
+        return Fault("TF105", f"the tag '{match[0]}' is not allowed", number, start, hint, len(match[0]))
+    if match := _GLUED.match(lines[number][start:].rstrip()):
+        word = match[1]
+        message, hint = f"no blank after the ':' of '{word}'", f"write `{word}: {match[2]}`"
+        return Fault("TF103", message, number, start + len(word), hint)
+    return None
