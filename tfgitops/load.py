@@ -135,11 +135,15 @@ class _Reader:
             circle = [document.name for document in documents[seen.index(resolved) :]]
             if len(circle) == 1:
                 return "TF108", "the file extends itself", "leave this line out, or name another file"
-            chain = " -> ".join([*circle, circle[0]])
+            chain = " → ".join([*circle, circle[0]])
             return "TF108", "'extends' leads round in a circle", f"break it at one place: {chain}"
         if path.is_dir():
             inside = sorted(file.name for file in path.glob("*.yaml") if file.resolve() not in seen)
-            hint = f"name a file in it, such as {Path(target, inside[0]).as_posix()}" if inside else "name a file"
+            hint = (
+                f"name a file in it, such as {Path(target, inside[0]).as_posix()}"
+                if inside
+                else "name a file, such as ../base.yaml"
+            )
             return "TF101", f"'extends' names a folder, {target}", hint
         if not path.is_file():
             folder = Path(target).parent

@@ -77,6 +77,9 @@ def flow(scene: Scene) -> Fault:
     not_closed = f"a {name} '{opening}' that is not closed"
     outdented = scene.line > line and scene.lines.indentation(scene.line) <= scene.lines.indentation(line)
     ended = not scene.written[scene.column :].strip()
+    before = scene.before.rstrip(" ")
+    if before.endswith(("'", '"')) and not ended and scene.char not in (":", "]", "}"):
+        return behind_quotes(scene, before[-1], glued=before == scene.before)
     if ended or outdented:
         also = None if ended else scene.lines.place(scene.line, f"this is no part of the {name} any more")
         return scene.say_begun(not_closed, f"close it with '{closing}'", 1, also)
@@ -84,9 +87,6 @@ def flow(scene: Scene) -> Fault:
     if scene.char in ("]", "}"):
         message = f"a '{scene.char}' closes what '{opening}' opened"
         return scene.say(message, f"write '{closing}'", 1, opened)
-    before = scene.before.rstrip(" ")
-    if before.endswith(("'", '"')) and scene.char != ":":
-        return behind_quotes(scene, before[-1], glued=before == scene.before)
     word = re.search(r"[^\s,\[\]{}]+$", before) if scene.char == ":" else None
     column = word.start() if word else scene.column
     width = len(word[0]) if word else max(1, len(scene.word()))

@@ -83,7 +83,7 @@ def template_at(text: str, index: int) -> Fault | None:
 
 def _template(written: str, line: int, column: int) -> Fault:
     message = "a template is not expanded here"
-    return Fault("TF103", message, line, column, "write what it stands for, or expand it before", len(written))
+    return Fault("TF103", message, line, column, "write the value itself, or expand the template before", len(written))
 
 
 def known_habit(lines: Lines, number: int) -> Fault | None:

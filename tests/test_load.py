@@ -1,0 +1,51 @@
+"""Files of environments: what `jobs/` may hold, what `extends` may name, and characters that look like others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    Compile = Callable[..., Result]
+
+TRAIN = "jobs: {train: {image: tf, worker: 2}}\n"
+
+
+def test_a_dash_of_a_word_processor_before_an_option_is_a_warning(compile_spec: Compile) -> None:
+    result = compile_spec(
+        "jobs: {train: {image: tf, worker: 2, command: [a], args: [x, \u2013steps=3, \u2014 b, \u20132]}}"
+    )
+    [warning] = result.compiled.diagnostics
+    assert (warning.code, warning.severity) == ("TF109", "warning")
+    assert "'args[1]' begins with U+2013 EN DASH" in warning.message
+    assert "'--steps'" in warning.hint
+
+
+def test_a_job_file_in_a_hidden_folder_is_no_job(compile_spec: Compile) -> None:
+    result = compile_spec(TRAIN, {"jobs/.old/other.yaml": "image: tf\n", "jobs/notes.txt": "x"})
+    assert result.ok, result.text
+
+
+@pytest.mark.parametrize("name", ["a.YAML", "a.yml", "a.json", "deep/er/a.yaml", "deep/a.yml"])
+def test_what_looks_like_a_job_and_is_none_is_refused(compile_spec: Compile, name: str) -> None:
+    result = compile_spec(TRAIN, {f"jobs/{name}": "image: tf\nworker: 1\n"})
+    assert result.codes == ["TF101"]
+    assert "name it jobs/a.yaml" in result.text
+
+
+@pytest.mark.parametrize(("name", "better"), [("My_Job", "my-job"), ("1st", "job-1st")])
+def test_the_name_of_a_job_file_is_judged_as_a_key_is(compile_spec: Compile, name: str, better: str) -> None:
+    result = compile_spec(TRAIN, {f"jobs/{name}.yaml": "image: tf\nworker: 1\n"})
+    assert not result.ok
+    assert f"rename it {better}.yaml" in result.text
+
+
+def test_a_lone_carriage_return_ends_a_line(compile_spec: Compile) -> None:
+    result = compile_spec("jobs:\r  train:\r    image: tf\r    wrker: 2\r")
+    assert "environment.yaml:7:5" in result.text
+    assert "wrker: 2\n" in result.text
