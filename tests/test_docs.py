@@ -58,6 +58,14 @@ def test_the_readme_shows_the_tutorial_as_it_is() -> None:
     assert set(re.findall(r"tf-dist-mnist-[0-9a-f]{8}", readme)) == {name[1]}
 
 
+def test_the_mistake_in_the_readme_is_shown_as_the_compiler_shows_it() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"```text\n(.*?)```", readme, re.DOTALL)
+    case = REPOSITORY / "tests" / "cases" / "bad" / "gang-larger-than-its-queue" / "expected.txt"
+    assert shown is not None
+    assert shown[1] in case.read_text(encoding="utf-8")
+
+
 def test_every_code_that_the_compiler_uses_is_in_its_table() -> None:
     used: set[str] = set()
     for path in (REPOSITORY / "tfgitops").rglob("*.py"):
