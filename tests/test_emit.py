@@ -93,9 +93,7 @@ def enumerated(texts: list[str]) -> list[tuple[str, str]]:
     return [(f"k{number}", text) for number, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize(
-    "value", ["v", "a\nb\n", 1, {}, {"a": "b"}, {"a": {"b": ["c"]}}, [], ["a", ["b"]], [{"a": 1}]]
-)
+@pytest.mark.parametrize("value", ["v", "a\nb\n", 1, {}, {"a": "b"}, {"a": {"b": ["c"]}}, [], ["a", ["b"]], [{"a": 1}]])
 def test_keys_beyond_the_limit_of_readers_read_back(value: Any) -> None:
     check({"a": {"k" * 1100: value, "z\u200b" * 400: value}, "b": [{"k" * 1100: value, "z": 1}]})
 
@@ -109,10 +107,7 @@ def test_keys_beyond_the_limit_of_readers_read_back(value: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_some_reader_retypes_is_quoted(text: str) -> None:
-    assert (
-        emit({"a": text, "b": [text], "c": {text: "v"}})
-        == f"a: '{text}'\nb:\n- '{text}'\nc:\n  '{text}': v\n"
-    )
+    assert emit({"a": text, "b": [text], "c": {text: "v"}}) == f"a: '{text}'\nb:\n- '{text}'\nc:\n  '{text}': v\n"
 
 
 @pytest.mark.parametrize(

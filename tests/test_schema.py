@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from tfgitops import Plugins
 
-SPECS = sorted(
-    path for path in (REPOSITORY / "environments").rglob("*.yaml") if "manifests" not in path.parts
-)
+SPECS = sorted(path for path in (REPOSITORY / "environments").rglob("*.yaml") if "manifests" not in path.parts)
 
 
 def _read(path: Path) -> Any:

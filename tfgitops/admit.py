@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
 from tfgitops.trace import trace
 from tfgitops.volcano import drift, useless, uselesspods
-from tfgitops.volcano.clean import is_clean
+from tfgitops.volcano.clean import frame, is_clean
 from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.drift import judge_drift
 from tfgitops.volcano.job import judge_stored
@@ -44,7 +46,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
                     yield _problem(fault, _queue_route(planned, fault.at))
 
 
-def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[Problem]:
+def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Problem]:
     faults = _faults(manifest)
     if not faults:
         return
@@ -54,10 +56,25 @@ def _judge(job: Job, manifest: Mapping[str, Any], plugins: Plugins) -> Iterator[
         yield _problem(fault, trace(job, manifest, fault.at, patches))
 
 
-def _faults(manifest: Mapping[str, Any]) -> list[Fault]:
-    """Judge one Job; that its queue exists is the queue plugin's to say, which knows the external ones."""
+def _faults(manifest: dict[str, Any]) -> list[Fault]:
+    """Judge one Job; those alike in all that is judged, as most of a thousand are, only once."""
+    if not all(map(is_clean, manifest["spec"]["tasks"])):
+        return _judge_job(manifest, tasks=True)
+    packed = marshal.dumps(frame(manifest), 2)
+    return _judge_job(manifest, tasks=False) if _has_faults(packed) else []
+
+
+@lru_cache(maxsize=1 << 12)
+def _has_faults(packed: bytes) -> bool:
+    return bool(_judge_job(marshal.loads(packed), tasks=False))  # noqa: S302 - packed above
+
+
+def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
+    """Judge a Job as it would be stored; that its queue exists is the queue plugin's to say, which knows all of them.
+
+    ``tasks`` is whether to judge each task by itself, too.
+    """
     queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
-    tasks = not all(map(is_clean, manifest["spec"]["tasks"]))
     after = stored(manifest, tasks=tasks)
     faults = judge_stored(manifest, after, [queue], tasks=tasks)
     if not after.notes.faults:

@@ -66,7 +66,8 @@ def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: boo
         outcome.diagnostics += error.diagnostics
         outcome.lines.append(f"{name}: {_nothing_written(check=check)}")
         return
-    words = [(d.state if check else _done(d, files), shown(folder / MANIFESTS / d.path)) for d in differences]
+    top = shown(folder / MANIFESTS)
+    words = [(d.state if check else _done(d, files), f"{top}/{d.path}") for d in differences]
     outcome.differences += words
     outcome.lines += _listed(words, everything=check or verbose)
     if files or differences:

@@ -34,8 +34,11 @@ _BLANK_LINE = re.compile(r"^ +$", re.MULTILINE)
 
 # What many objects have in common, and so is written once.
 _SHARED: Final = frozenset(
-    {"affinity", "nodeSelector", "resources", "securityContext", "tolerations", "volumeMounts", "volumes"}
-)
+    (
+        "affinity", "nodeSelector", "plugins", "policies", "ports", "resources", "securityContext", "tolerations",
+        "valueFrom", "volumeMounts", "volumes",
+    )
+)  # fmt: skip
 _SHARED_SIZE: Final = 2000
 _CACHED_LENGTH: Final = 200
 _CACHED_TEXTS: Final = 50_000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import marshal
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
@@ -27,18 +30,27 @@ _POD_FIELDS = {
 def check_overlays(job: Job) -> Iterator[Problem]:
     """Yield a problem for each raw Kubernetes field of a job that would break its discovery or its identity."""
     in_cluster = any(role.in_cluster for role in job.roles)
-    hosts = frozenset(hosts_variable(role.name) for role in job.roles)
+    hosts = frozenset([hosts_variable(role.name) for role in job.roles])
     holders: list[tuple[Job | Role, bool]] = [(job, in_cluster), *((role, role.in_cluster) for role in job.roles)]
     for holder, clustered in holders:
-        guard = _Guard(job.port if clustered else None, hosts)
-        for name in sorted(hosts & (holder.data.get("env") or {}).keys()):
-            yield _reserved_variable((*holder.route, "env", name), name)
-        for kind, check in (("container", guard.container), ("pod", guard.pod)):
+        if env := holder.data.get("env"):
+            for name in sorted(hosts & env.keys()):
+                yield _reserved_variable((*holder.route, "env", name), name)
+        for kind in ("container", "pod"):
             if written := holder.data.get(kind):
-                at = (*holder.route, kind)
-                yield from check(written, at)
-                for route in repeated(written, "PodTemplateSpec" if kind == "pod" else "Container"):
-                    yield _given_twice((*at, *route), _at(written, route))
+                port = job.port if clustered else None
+                for problem in _judge(kind, marshal.dumps(written, 2), port, hosts):
+                    yield replace(problem, at=(*holder.route, kind, *problem.at))
+
+
+@lru_cache(maxsize=1024)
+def _judge(kind: str, packed: bytes, port: int | None, hosts: frozenset[str]) -> tuple[Problem, ...]:
+    """Judge an overlay, at routes within it; the same one comes back in job after job, from `defaults`."""
+    written = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+    guard = _Guard(port, hosts)
+    found = [*(guard.pod if kind == "pod" else guard.container)(written, ())]
+    twice = repeated(written, "PodTemplateSpec" if kind == "pod" else "Container")
+    return (*found, *(_given_twice(route, _at(written, route)) for route in twice))
 
 
 class _Guard:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ from tfgitops.gitops.flux import flux_annotations
 from tfgitops.guard import check_overlays
 from tfgitops.hookspecs import Object
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
-from tfgitops.kubernetes.merge import Conflict, SchemaName, union
-from tfgitops.template import Wanted, check_role, check_workdir, plan_template
+from tfgitops.kubernetes.merge import SchemaName, union
+from tfgitops.template import United, check_role, check_workdir, plan_template
 from tfgitops.tensorflow.discovery import Discovery
 from tfgitops.volcano.gang import check_gang
 from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Route
     from tfgitops.hookspecs import Patch
+    from tfgitops.kubernetes.merge import Conflict
     from tfgitops.model import Environment, Job
     from tfgitops.plugins import Plugins
 
+_NOTHING = United({})
 _SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
 
 
@@ -56,7 +57,7 @@ class Planner:
         self.problems: list[Problem] = []
         self._environment = environment
         self._plugins = plugins
-        self._unions: dict[tuple[str, bytes], tuple[Mapping[str, Any], list[Conflict]]] = {}
+        self._unions: dict[tuple[str, bytes], United] = {}
 
     def plan(self) -> list[Planned]:
         """Return all objects of the environment, in the order in which they are applied."""
@@ -76,12 +77,11 @@ class Planner:
         discovery = Discovery(job, PLACEHOLDER, len(job.name) + 1 + DIGITS)
         templates = []
         for role in job.roles:
-            partial = Wanted(wanted[("pod", role.name)], wanted[("container", role.name)])
-            template = plan_template(job, role, partial)
+            template = plan_template(job, role, wanted["pod", role.name], wanted["container", role.name])
             problems += discovery.write(role, template)
             templates.append(template)
         self.problems += problems
-        manifest = job_manifest(job, templates, wanted[("job",)])
+        manifest = job_manifest(job, templates, wanted["job",].value)
         name_job(job.name, manifest)
         return Planned(
             manifest=manifest,
@@ -91,27 +91,32 @@ class Planner:
             own=job.own,
         )
 
-    def _wanted(self, job: Job) -> dict[tuple[str, ...], Mapping[str, Any]]:
+    def _wanted(self, job: Job) -> dict[tuple[str, ...], United]:
         """Ask the plugins what they add to a job, and join what they say of each target."""
-        asked: dict[tuple[str, ...], list[tuple[str, Patch]]] = defaultdict(list)
-        targets = {("job",), *((kind, role.name) for role in job.roles for kind in ("pod", "container"))}
-        for name, patch in self._plugins.ask("tfgitops_contribute", job.route, self.problems, job=job):
-            if patch.target in targets:
-                asked[patch.target].append((name, patch))
+        asked: dict[tuple[str, ...], list[tuple[str, Patch]]] = {("job",): []}
+        for role in job.roles:
+            asked["pod", role.name] = []
+            asked["container", role.name] = []
+        for said in self._plugins.ask("tfgitops_contribute", job.route, self.problems, job=job):
+            patches = asked.get(said[1].target)
+            if patches is None:
+                self.problems.append(_no_target(*said, job))
             else:
-                self.problems.append(_no_target(name, patch, job))
-        wanted: dict[tuple[str, ...], Mapping[str, Any]] = defaultdict(dict)
-        for target, patches in asked.items():
-            wanted[target], conflicts = self._union([patch.value for _, patch in patches], _SCHEMAS[target[0]])
-            self.problems += [_disagreement(conflict, patches) for conflict in conflicts]
-        return wanted
+                patches.append(said)
+        return {target: self._united(target[0], patches) for target, patches in asked.items()}
 
-    def _union(self, parts: list[Mapping[str, Any]], schema: SchemaName) -> tuple[Mapping[str, Any], list[Conflict]]:
-        """Join parts of equal rank; the same parts come back in job after job, and are joined once."""
-        key = (schema, marshal.dumps(parts, 2))
-        if key not in self._unions:
-            self._unions[key] = union(parts, schema)
-        return self._unions[key]
+    def _united(self, kind: str, patches: list[tuple[str, Patch]]) -> United:
+        """Join patches of equal rank; equal ones come back in job after job, and are joined once."""
+        if not patches:
+            return _NOTHING
+        parts = [patch.value for _, patch in patches]
+        key = (kind, marshal.dumps(parts, 2))
+        united = self._unions.get(key)
+        if united is None:
+            united = self._unions[key] = United(*union(parts, _SCHEMAS[kind]))
+        if united.conflicts:
+            self.problems += [_disagreement(conflict, patches) for conflict in united.conflicts]
+        return united
 
     def _namespace(self) -> Iterator[Planned]:
         written = self._environment.data["namespace"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _OVERLAYS = ("pod", "container")
 _NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", *_OVERLAYS})
+_HOLDS_ROLES = frozenset({*ROLES, "tasks"})
 _NOT_FROM = ("from", "pin", "rerun")
 
 
@@ -59,14 +60,21 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_nulls(value: Any) -> Any:
-    """Drop what ``null`` removes, except in overlays, where it removes from the manifest."""
+    """Drop what ``null`` removes, except in overlays, where it removes from the manifest; share what holds no null."""
     if type(value) is not dict:
         return value
-    return {
-        key: inner if key in _OVERLAYS or type(inner) is not dict else without_nulls(inner)
-        for key, inner in value.items()
-        if inner is not None
-    }
+    kept = value
+    for key, inner in value.items():
+        clean = without_nulls(inner) if type(inner) is dict and key not in _OVERLAYS else inner
+        if clean is inner is not None:
+            continue
+        if kept is value:
+            kept = dict(value)
+        if clean is None:
+            del kept[key]
+        else:
+            kept[key] = clean
+    return kept
 
 
 def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Places, list[Problem]]:
@@ -77,11 +85,12 @@ def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Pla
     source = replace(source, documents=tuple(widened(document, schema) for document in source.documents))
     resolver = _Resolver(source, merge_files(source.documents), schema)
     merged = resolver.merged_jobs()
+    clean = {name: without_nulls(block) for name, block in merged.items()}
     places = Places(documents=source.documents, chains=resolver.chains)
-    problems = [*resolver.problems, *resolver.check_whole(merged), *resolver.empty_jobs()]
+    problems = [*resolver.problems, *resolver.check_whole(clean), *resolver.empty_jobs()]
     if any(problem.severity == "error" for problem in problems):
         return None, places, problems
-    environment = resolver.environment(places, merged)
+    environment = resolver.environment(places, merged, clean)
     return (
         environment,
         places,
@@ -115,12 +124,12 @@ class _Resolver:
             merged[name] = self._with_defaults(block)
         return merged
 
-    def check_whole(self, merged: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
-        """Judge the spec as a whole, and each job with all that it inherits."""
+    def check_whole(self, clean: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
+        """Judge the spec as a whole, and each job with all that it inherits, the nulls dropped."""
         top = {key: value for key, value in self._spec.items() if key not in ("jobs", "defaults")}
         yield from validate(top | ({"jobs": {}} if "jobs" in self._spec else {}), self._schema.environment, part=False)
-        for name, block in merged.items():
-            yield from validate(without_nulls(block), self._schema.job, ("jobs", name), part=False)
+        for name, block in clean.items():
+            yield from validate(block, self._schema.job, ("jobs", name), part=False)
 
     def empty_jobs(self) -> Iterator[Problem]:
         """Warn of jobs that are empty, and so remove what no weaker file gave."""
@@ -131,8 +140,10 @@ class _Resolver:
                 hint = "write its keys below it, or leave it out"
                 yield Problem(code="TF301", message=message, at=at, severity="warning", on_key=True, hint=hint)
 
-    def environment(self, places: Places, merged: Mapping[str, dict[str, Any]]) -> Environment:
-        """Make the frozen environment from the merged blocks of its jobs."""
+    def environment(
+        self, places: Places, merged: Mapping[str, dict[str, Any]], clean: Mapping[str, dict[str, Any]]
+    ) -> Environment:
+        """Make the frozen environment from the merged blocks of its jobs, and the same without nulls."""
         spec = self._spec
         environment = Environment(
             name=self._source.name,
@@ -145,7 +156,10 @@ class _Resolver:
             places=places,
         )
         own = self._own_blocks()
-        jobs = (self._job(environment, name, block, digest(own.get(name) or {})) for name, block in merged.items())
+        jobs = []
+        for name, block in merged.items():
+            data = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
+            jobs.append(self._job(environment, name, block, data, digest(own.get(name) or {})))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -196,14 +210,15 @@ class _Resolver:
                 own.update(document.value.get("jobs") or {})
         return own
 
-    def _job(self, environment: Environment, name: str, block: dict[str, Any], own: str) -> Job | None:
+    def _job(
+        self, environment: Environment, name: str, block: dict[str, Any], data: dict[str, Any], own: str
+    ) -> Job | None:
         route: Route = ("jobs", name)
         roles = tuple(self._roles(block, route))
         strategy, why, problems = infer(roles, block.get("strategy"), route)
         self.problems.extend(problems)
         if not strategy:
             return None
-        data = without_nulls({key: value for key, value in block.items() if key not in ROLES and key != "tasks"})
         return Job(
             name=name, strategy=strategy, why=why, data=data, roles=roles, route=route, own=own,
             environment=environment,
@@ -237,5 +252,7 @@ def _circle(names: list[str]) -> Problem:
 
 def digest(block: Any) -> str:
     """Return eight hex digits of a value in canonical form: the order of keys does not count."""
-    text = json.dumps(block, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return sha256(text.encode()).hexdigest()[:8]
+    return sha256(_canonical(block).encode()).hexdigest()[:8]
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
@@ -14,44 +16,91 @@ from tfgitops.shell import shell_command
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.diagnostics import Route
+    from tfgitops.kubernetes.merge import Conflict
     from tfgitops.model import Job, Role
 
 JOB_LABEL = "tfgitops/job"
 RERUN_ANNOTATION = "tfgitops/rerun"
 PORT_NAME = "tensorflow"
 
+_JOB_KEYS = ("workdir", "serviceAccount", "imagePullSecrets", "rerun", "pod", "container")
+"""What a job says of all its pods beside what its roles inherit."""
+
+_OWN_KEYS = ("image", "command", "args", "env")
+"""In what roles differ that are alike in all else."""
+
 _MIN_MEMORY = 4 * 2**20 * quantity.NANO
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the plugins together want of one role: a partial pod template and a partial container."""
+@dataclass(frozen=True, eq=False, slots=True)
+class United:
+    """What patches of equal rank say together of one target, and where they disagree.
 
-    pod: Mapping[str, Any]
-    container: Mapping[str, Any]
+    Equal patches have one object of this class, so that what follows from it is remembered by its identity.
+    """
+
+    value: Mapping[str, Any]
+    conflicts: Sequence[Conflict] = ()
 
 
-def plan_template(job: Job, role: Role, wanted: Wanted) -> dict[str, Any]:
-    """Return the PodTemplateSpec of a role, still without its discovery."""
-    container: dict[str, Any] = {"name": TRAINING_CONTAINER}
-    if role.in_cluster:
-        container["ports"] = [{"name": PORT_NAME, "containerPort": job.port, "protocol": "TCP"}]
-    container = _lay_over(container, wanted.container)
-    container = _lay_over(container, _container_fields(job, role))
+def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[str, Any]:
+    """Return the PodTemplateSpec of a role, still without its discovery.
+
+    ``pod`` and ``container`` are what the plugins want. The template and its containers are the role's own; what is in
+    them is shared with roles that are like it, and not to be changed.
+    """
+    own = _own_keys(job, role)
+    about_job = {key: job.data[key] for key in _JOB_KEYS if key in job.data}
+    about_role = {key: value for key, value in role.data.items() if key not in own}
+    port = job.port if role.in_cluster else 0
+    frame = _frame(marshal.dumps((port, about_job, about_role), 2), pod, container)
+    return _filled(frame, job.name, _own_fields({key: role.data[key] for key in own}))
+
+
+def _own_keys(job: Job, role: Role) -> list[str]:
+    """Name the keys in which a role differs from those that are like it, but for those that an overlay speaks of."""
+    overlaid: set[str] = set()
+    for holder in (job, role):
+        if "containers" in (overlay_source(holder, "pod").get("spec") or ()):
+            return []
+        overlaid.update(overlay_source(holder, "container"))
+    return [key for key in _OWN_KEYS if key in role.data and key not in overlaid]
+
+
+def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a frame's template for the job of a name, the fields of its training container laid over the frame's."""
+    metadata, spec = frame["metadata"], dict(frame["spec"])
+    training, *others = spec["containers"]
+    spec["containers"] = [_lay_over(training, fields), *map(dict, others)]
+    if "initContainers" in spec:
+        spec["initContainers"] = [*map(dict, spec["initContainers"])]
+    labels = {**metadata["labels"], JOB_LABEL: name}
+    return {**frame, "metadata": {**metadata, "labels": labels}, "spec": spec}
+
+
+@lru_cache(maxsize=1 << 12)
+def _frame(packed: bytes, pod: United, container: United) -> dict[str, Any]:
+    """Plan all of a template that is the same for many roles; ``packed`` are their port and the keys that say it."""
+    port, job, role = marshal.loads(packed)  # noqa: S302 - packed by the caller, a few lines ago
+    training: dict[str, Any] = {"name": TRAINING_CONTAINER}
+    if port:
+        training["ports"] = [{"name": PORT_NAME, "containerPort": port, "protocol": "TCP"}]
+    training = _lay_over(training, container.value)
+    training = _lay_over(training, _own_fields(role) | _shared_fields(job | role))
     template = {
-        "metadata": _metadata(job, wanted.pod.get("metadata", {})),
-        "spec": {"restartPolicy": "Never", **wanted.pod.get("spec", {})},
+        "metadata": _metadata(job, pod.value.get("metadata", {})),
+        "spec": {"restartPolicy": "Never", **pod.value.get("spec", {})},
     }
-    template["spec"] |= _pod_fields(job, role, template["spec"])
-    for holder in (job, role):
-        if patch := overlay_of(holder, "container"):
-            container = merge(container, patch, "Container")
-    template["spec"]["containers"] = [container, *template["spec"].get("containers", ())]
-    for holder in (job, role):
-        if patch := overlay_of(holder, "pod"):
+    template["spec"] |= _pod_fields(job | role, template["spec"])
+    for data in (job, role):
+        if patch := _prepared(data, "container"):
+            training = merge(training, patch, "Container")
+    template["spec"]["containers"] = [training, *template["spec"].get("containers", ())]
+    for data in (job, role):
+        if patch := _prepared(data, "pod"):
             template = merge(template, patch, "PodTemplateSpec")
     _write_defaults(template)
     return template
@@ -62,26 +111,25 @@ def overlay_source(holder: Job | Role, key: str) -> Mapping[str, Any]:
     return holder.data.get(key) or {}
 
 
-def overlay_of(holder: Job | Role, key: str) -> dict[str, Any]:
-    """Return the raw Kubernetes fields that a job or a role writes itself, ready to be merged."""
-    written = overlay_source(holder, key)
+def _prepared(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the raw Kubernetes fields in the keys of a job or a role, ready to be merged."""
+    written = data.get(key)
     if not written:
         return {}
     prepared: dict[str, Any] = prepare(written, "PodTemplateSpec" if key == "pod" else "Container")
     return prepared
 
 
-def _metadata(job: Job, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels and annotations of a job's pods: the plugins' and ours, which no plugin may change."""
-    metadata = {**wanted, "labels": {**wanted.get("labels", {}), JOB_LABEL: job.name}}
-    if (rerun := job.data.get("rerun")) is not None:
+def _metadata(job: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels and annotations of a job's pods, but for our label with its name: the plugins' and ours."""
+    metadata = {**wanted, "labels": wanted.get("labels", {})}
+    if (rerun := job.get("rerun")) is not None:
         metadata["annotations"] = {**wanted.get("annotations", {}), RERUN_ANNOTATION: str(rerun)}
     return metadata
 
 
-def _container_fields(job: Job, role: Role) -> dict[str, Any]:
-    """Say in Kubernetes's words what the spec says of a role's container."""
-    data = role.data
+def _own_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in Kubernetes's words what a role's own keys say of its container."""
     fields: dict[str, Any] = {}
     if "image" in data:
         fields["image"] = data["image"]
@@ -90,14 +138,20 @@ def _container_fields(job: Job, role: Role) -> dict[str, Any]:
         fields["command"] = shell_command(command) if type(command) is str else _texts(command)
     if "args" in data:
         fields["args"] = _texts(data["args"])
-    if "workdir" in job.data:
-        fields["workingDir"] = job.data["workdir"]
+    if env := data.get("env"):
+        fields["env"] = [_variable(name, value) for name, value in env.items()]
+    return fields
+
+
+def _shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in Kubernetes's words what the other keys of a job and a role say of its container."""
+    fields: dict[str, Any] = {}
+    if "workdir" in data:
+        fields["workingDir"] = data["workdir"]
     if ports := data.get("ports"):
         fields["ports"] = [
             {"name": name, "containerPort": port["port"], "protocol": "TCP"} for name, port in sorted(ports.items())
         ]
-    if env := data.get("env"):
-        fields["env"] = [_variable(name, value) for name, value in env.items()]
     if resources := _resources(data):
         fields["resources"] = resources
     return fields
@@ -129,15 +183,17 @@ def _lay_over(container: dict[str, Any], fields: Mapping[str, Any]) -> dict[str,
     return {**container, **fields, **(merge({k: container[k] for k in both}, both, "Container") if both else {})}
 
 
-def _pod_fields(job: Job, role: Role, below: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in Kubernetes's words what the spec says of a role's pods; selectors and tolerations join the plugins'."""
-    data = role.data
+def _pod_fields(data: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in Kubernetes's words what the keys of a job and a role say of its pods.
+
+    Selectors and tolerations join those of the plugins, ``below``.
+    """
     spec: dict[str, Any] = {}
     if "restartPolicy" in data:
         spec["restartPolicy"] = data["restartPolicy"]
-    if "serviceAccount" in job.data:
-        spec["serviceAccountName"] = job.data["serviceAccount"]
-    if secrets := job.data.get("imagePullSecrets"):
+    if "serviceAccount" in data:
+        spec["serviceAccountName"] = data["serviceAccount"]
+    if secrets := data.get("imagePullSecrets"):
         spec["imagePullSecrets"] = _joined(below.get("imagePullSecrets"), [{"name": name} for name in secrets])
     if selector := data.get("nodeSelector"):
         spec["nodeSelector"] = {**below.get("nodeSelector", {}), **{k: str(v) for k, v in selector.items()}}
@@ -177,20 +233,22 @@ def _with_defaults(container: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
     """Report what is wrong with a role's own keys before anything is planned."""
-    overlays = (overlay_of(job, "container"), overlay_of(role, "container"))
+    overlays = (overlay_source(job, "container"), overlay_source(role, "container"))
     if "image" not in role.data and not any(overlay.get("image") for overlay in overlays):
         message = f"the role '{role.name}' of the job '{job.name}' has no image"
         hint = "give `image` in the role, the job or `defaults`"
         yield Problem(code="TF204", message=message, at=role.route, on_key=True, hint=hint)
-    yield from _check_command(role, overlays)
+    if "command" in role.data:
+        yield from _check_command(role, overlays)
     for bound, value in (role.data.get("memory") or {}).items():
         if quantity.parse(value) < _MIN_MEMORY:
             yield _little_memory(value, (*role.route, "memory", bound))
-    yield from _check_ports(job, role)
+    if "ports" in role.data:
+        yield from _check_ports(job, role)
 
 
 def _check_command(role: Role, overlays: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
-    command, at = role.data.get("command"), (*role.route, "command")
+    command, at = role.data["command"], (*role.route, "command")
     if type(command) is not str:
         if command and " " in str(command[0]).strip():
             message = f"a list is run as it is, and there is hardly a program called '{command[0]}'"
@@ -238,7 +296,7 @@ def _little_memory(value: Any, at: Route) -> Problem:
 
 def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
     used: dict[int, str] = {job.port: "the TensorFlow servers"} if role.in_cluster else {}
-    for name, port in sorted((role.data.get("ports") or {}).items()):
+    for name, port in sorted(role.data["ports"].items()):
         number = port["port"]
         if number in used:
             yield Problem(

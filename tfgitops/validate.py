@@ -14,7 +14,7 @@ from tfgitops.formats import Complaint, complain
 from tfgitops.kubernetes.names import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
 
@@ -37,7 +37,7 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
         at: the route of the value in the merged spec.
         part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
     """
-    validator = (_Part if part else _Whole)(schema)
+    validator = _made(_Part if part else _Whole, schema)
     for error in validator.iter_errors(value):
         yield from _problems(error, (*at, *error.absolute_path))
 
@@ -46,6 +46,22 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
 # jsonschema's own keywords do the judging. These few are replaced so that each unknown key gets an error of its own,
 # names are reported on the key, and a value that stands in a thousand jobs is judged once: what a schema says of a
 # value depends on nothing else.
+
+
+def _made(kind: Any, schema: Any) -> Any:
+    """Return the validator of a schema, made once: the validator keeps the schema, so that its id stays its own."""
+    validator = kind.made.get(id(schema))
+    if validator is None:
+        validator = kind.made[id(schema)] = kind(schema)
+    return validator
+
+
+def _descend(validator: Any, instance: Any, schema: Any, path: Any = None, **_: Any) -> Iterator[ValidationError]:
+    """Judge a part of a value as jsonschema's own method of this name does, which makes a validator for each value."""
+    for error in _made(type(validator), schema).iter_errors(instance):
+        if path is not None:
+            error.path.appendleft(path)
+        yield error
 
 
 def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -70,19 +86,20 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
             yield from _judge_once(validator, value, additional, key)
 
 
-def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterator[ValidationError]:
+def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterable[ValidationError]:
     if value is None and validator.part:
-        return
-    seen = validator.seen
+        return ()
     mark = (id(schema), marshal.dumps(value, 2))
-    if mark in seen:
-        return
+    return () if mark in validator.seen else _judge_anew(validator, value, schema, key, mark)
+
+
+def _judge_anew(validator: Any, value: Any, schema: Any, key: str, mark: Any) -> Iterator[ValidationError]:
     clean = True
     for error in validator.descend(value, schema, path=key):
         clean = False
         yield error
     if clean:
-        seen[mark] = schema  # the schema is kept, so that its id stays its own
+        validator.seen[mark] = schema  # the schema is kept, so that its id stays its own
 
 
 def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
@@ -129,9 +146,9 @@ _SHARED: dict[str, Callable[..., Any]] = {
 }
 _extend: Any = extend  # jsonschema does not type it
 _Whole = _extend(Draft202012Validator, _SHARED)
-_Whole.part, _Whole.seen = False, {}
 _Part = _extend(Draft202012Validator, {**_SHARED, "required": _nothing, "oneOf": _nothing})
-_Part.part, _Part.seen = True, {}
+for _kind in (_Whole, _Part):
+    _kind.part, _kind.seen, _kind.made, _kind.descend = _kind is _Part, {}, {}, _descend
 
 
 # --- what the errors say -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 _HOLDERS = frozenset({dict, list})
 
 
-class View(Mapping[str, Any]):
+class View(Mapping[str, Any]):  # noqa: PLW1641 - no more to be hashed than a dict
     """A read-only view of a map, and of every map and list in it."""
 
     __slots__ = ("_data",)
@@ -17,12 +17,16 @@ class View(Mapping[str, Any]):
         self._data = data
 
     def __getitem__(self, key: str) -> Any:
-        return freeze(self._data[key])
+        value = self._data[key]
+        return freeze(value) if type(value) in _HOLDERS else value
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the read-only value of a key, or a default: without the exception that `Mapping` would catch."""
         value = self._data.get(key, default)
         return freeze(value) if type(value) in _HOLDERS else value
+
+    def __eq__(self, other: object) -> bool:
+        return self._data == other._data if type(other) is View else super().__eq__(other)
 
     def __contains__(self, key: object) -> bool:
         return key in self._data
@@ -47,5 +51,5 @@ def freeze(value: Any) -> Any:
     if type(value) is dict:
         return View(value)
     if type(value) is list:
-        return tuple([freeze(item) for item in value])
+        return tuple([freeze(item) if type(item) in _HOLDERS else item for item in value])
     return value

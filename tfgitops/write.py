@@ -60,7 +60,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
         elif state:
             differences.append(Difference(path=path, state=state))
     for path in wanted.keys() - found.keys():
-        if (top / path).is_symlink() or (top / path).exists():
+        if os.path.lexists(f"{top}/{path}"):
             problems.append(_in_the_way(top / path, "is not a file, and a manifest must go there"))
         differences.append(Difference(path=path, state="missing"))
     problems += _links_above(top, wanted)
@@ -83,20 +83,21 @@ def _texts(files: Iterable[File]) -> dict[str, str]:
 
 def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
     """Yield each file that a controller would apply, with its text; None for what is no text, or a link."""
+    start = len(f"{top}/")
     for current, folders, names in os.walk(top):
         folders.sort()
         for name in names:
-            if not name.endswith(_READ_BY_CONTROLLERS) or name.startswith(_TEMPORARY):
-                continue
-            path = Path(current, name)
-            yield path.relative_to(top).as_posix(), _text(path)
+            if name.endswith(_READ_BY_CONTROLLERS) and not name.startswith(_TEMPORARY):
+                path = f"{current}/{name}"
+                yield path[start:], _text(path)
 
 
-def _text(path: Path) -> str | None:
-    if path.is_symlink():
+def _text(path: str) -> str | None:
+    if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
         return None
     try:
-        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - likewise
+            return file.read().decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -146,14 +147,21 @@ def _replace(top: Path, path: str, text: str) -> None:
         (top / folder).mkdir(parents=True, exist_ok=True)
         handle = os.open(temporary, _NEW, _MODE)
     try:
-        with open(handle, "wb") as file:  # noqa: PTH123 - a handle, not a path
+        try:
             os.fchmod(handle, _MODE)  # whatever the umask
-            file.write(text.encode())
+            _write_all(handle, text.encode())
+        finally:
+            os.close(handle)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108
         raise
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:  # the system may take less than it is given
+        data = data[os.write(handle, data) :]
 
 
 def _tidy(top: Path) -> None:

@@ -122,17 +122,13 @@ class _Adapter:
 
     def all(self) -> dict[str, Schema]:
         """Adapt every type, under its short name."""
-        return {
-            short: self._definition(name) for name, short in self.short.items() if short not in _REWRITTEN
-        }
+        return {short: self._definition(name) for name, short in self.short.items() if short not in _REWRITTEN}
 
     def _definition(self, name: str) -> Schema:
         schema = self.upstream[name]
         adapted = self._shape(schema)
         if "properties" in schema:
-            adapted["properties"] = {
-                key: self._field(key, field) for key, field in schema["properties"].items()
-            }
+            adapted["properties"] = {key: self._field(key, field) for key, field in schema["properties"].items()}
         for key in self._identity(name):
             adapted["properties"][key] = _not_null(adapted["properties"][key])
         if "required" in schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import (
@@ -10,7 +11,6 @@ from tfgitops import (
     Job,
     Patch,
     Problem,
-    Role,
     SchemaFragment,
     hookimpl,
     read_schema,
@@ -32,6 +32,9 @@ CODES = {
     "GPU06": "a product and a node selector that no node satisfies together",
 }
 
+_HIDDEN = {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]}
+"""Without it a CPU role on a GPU node sees all GPUs, through its image's own environment."""
+
 
 @hookimpl
 def tfgitops_schema() -> Iterator[SchemaFragment]:
@@ -51,17 +54,15 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
 @hookimpl
 def tfgitops_contribute(job: Job) -> Iterator[Patch]:
     """Put GPUs into requests and limits alike, and send the pods to nodes that have them."""
-    nvidia = next((role for role in job.roles if _is_nvidia(role)), None)
-    for role in job.roles:
-        gpu = role.get("gpu")
+    asked = [(role, role.get("gpu")) for role in job.roles]
+    nvidia = next((role for role, gpu in asked if gpu and _is_nvidia(gpu)), None)
+    for role, gpu in asked:
         if gpu:
             resources = gpu_resources(gpu)
             yield role.container({"resources": {"requests": resources, "limits": resources}}, "gpu")
-            yield role.pod({"spec": _placement(gpu, next(iter(resources)))}, "gpu")
+            yield role.pod(_placement(next(iter(resources)), gpu.get("product")), "gpu")
         elif nvidia:
-            # Without it a CPU role on a GPU node sees all GPUs, through its image's own environment.
-            hidden = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
-            yield Patch(("container", role.name), {"env": [hidden]}, (*nvidia.route, "gpu"))
+            yield Patch(("container", role.name), _HIDDEN, (*nvidia.route, "gpu"))
 
 
 @hookimpl
@@ -82,15 +83,15 @@ def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[
             yield from check_containers(job, manifest)
 
 
-def _placement(gpu: Mapping[str, Any], resource: str) -> dict[str, Any]:
-    """Tolerate the taint that marks GPU nodes, and choose those with the right product."""
+@lru_cache(maxsize=1024)
+def _placement(resource: str, product: str | None) -> dict[str, Any]:
+    """Return a partial pod template that tolerates the taint of GPU nodes, and chooses those with the product."""
     taint = NVIDIA if family(resource) != resource else resource
     spec: dict[str, Any] = {"tolerations": [{"key": taint, "operator": "Exists", "effect": "NoSchedule"}]}
-    if "product" in gpu and (label := product_label(resource)):
-        spec["nodeSelector"] = {label: gpu["product"]}
-    return spec
+    if product is not None and (label := product_label(resource)):
+        spec["nodeSelector"] = {label: product}
+    return {"spec": spec}
 
 
-def _is_nvidia(role: Role) -> bool:
-    gpu = role.get("gpu")
-    return bool(gpu) and next(iter(gpu_resources(gpu))).startswith(("nvidia.com/", "volcano.sh/vgpu"))
+def _is_nvidia(gpu: Mapping[str, Any]) -> bool:
+    return next(iter(gpu_resources(gpu))).startswith(("nvidia.com/", "volcano.sh/vgpu"))

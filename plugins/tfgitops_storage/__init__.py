@@ -38,7 +38,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
     volumes = environment.get("volumes") or {}
     for name in volumes:
         yield from check_volume(name, volumes[name])
-    users = [(job, role, mounts(role, volumes)) for job in environment.jobs for role in job.roles]
+    users = [(job, role, mounted) for job in environment.jobs for role, mounted in mounts(job, volumes)]
     for _, role, mounted in users:
         yield from check_role(role, mounted, volumes)
     yield from check_access(users, volumes)
@@ -48,8 +48,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
 def tfgitops_contribute(job: Job) -> Iterator[Patch]:
     """Mount each role's volumes in its pod template, one pod volume for each claim."""
     volumes = job.environment.get("volumes") or {}
-    for role in job.roles:
-        wanted = mounts(role, volumes)
+    for role, wanted in mounts(job, volumes):
         if wanted:
             pod, container = pod_parts(wanted)
             yield role.pod(pod, "volumes")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops import Role, quantity
+from tfgitops import Job, Role, quantity
 from tfgitops_storage.claims import claim_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SHM_PATH = "/dev/shm"  # noqa: S108 - the pod's own
 SHM_VOLUME = "dev-shm"
 
+Parts = tuple[dict[str, Any], dict[str, Any]]
+"""A partial PodTemplateSpec and a partial Container; roles share them, so they are not to be changed."""
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+
+class Mount(NamedTuple):
     """One volume at one path of a role's container."""
 
     volume: str
@@ -27,23 +30,30 @@ class Mount:
     index: int
 
 
-def mounts(role: Role, volumes: Mapping[str, Mapping[str, Any]]) -> list[Mount]:
-    """Return what a role mounts: what its list says over what the volume says. Unknown volumes are left out."""
-    found = []
-    for index, use in enumerate(role.get("volumes") or ()):
-        volume = volumes.get(use["name"])
-        if volume is None:
-            continue
-        said = {key: use.get(key, volume.get(key)) for key in ("path", "subPath", "readOnly")}
-        claim = claim_name(use["name"], volume)
-        found.append(
-            Mount(use["name"], claim, said["path"] or "", said["subPath"] or "", bool(said["readOnly"]), index)
-        )
-    return found
+def mounts(job: Job, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Role, tuple[Mount, ...]]]:
+    """Yield each role of a job with what it mounts; those of a job mostly mount the same."""
+    for uses, roles in groupby(job.roles, _uses):
+        mounted = tuple(_mounts(uses, volumes))
+        for role in roles:
+            yield role, mounted
 
 
-def pod_parts(wanted: list[Mount]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the partial PodTemplateSpec and Container of some mounts.
+def _uses(role: Role) -> tuple[Mapping[str, Any], ...]:
+    return role.get("volumes") or ()
+
+
+def _mounts(uses: tuple[Mapping[str, Any], ...], volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mount]:
+    """Yield what a list of volumes says over what the volumes say themselves; unknown ones are left out."""
+    for index, use in enumerate(uses):
+        name = use["name"]
+        if (volume := volumes.get(name)) is not None:
+            path, sub_path, read_only = [use.get(key, volume.get(key)) for key in ("path", "subPath", "readOnly")]
+            yield Mount(name, claim_name(name, volume), path or "", sub_path or "", bool(read_only), index)
+
+
+@lru_cache(maxsize=1024)
+def pod_parts(wanted: tuple[Mount, ...]) -> Parts:
+    """Return what some mounts are in a pod template and in its container.
 
     A claim is one volume of the pod however often it is mounted: with two, the pod hangs in ContainerCreating.
     """
@@ -70,8 +80,9 @@ def _volume_mount(name: str, mount: Mount) -> dict[str, Any]:
     return entry
 
 
-def shared_memory(size: str | int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the partial PodTemplateSpec and Container that make /dev/shm larger than its 64 MiB."""
+@lru_cache(maxsize=1024)
+def shared_memory(size: str | int) -> Parts:
+    """Return what makes /dev/shm larger than its 64 MiB."""
     directory = {"medium": "Memory", "sizeLimit": quantity.canonical(size)}
     pod = {"spec": {"volumes": [{"name": SHM_VOLUME, "emptyDir": directory}]}}
     return pod, {"volumeMounts": [{"name": SHM_VOLUME, "mountPath": SHM_PATH}]}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from tfgitops import Job, Note, Problem, Role, did_you_mean, quantity
+from tfgitops import Job, Note, Problem, Role, Route, did_you_mean, quantity
 from tfgitops_storage.claims import access_of, claim_name
 from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, Mount
 
 Volumes = Mapping[str, Mapping[str, Any]]
-User = tuple[Job, Role, Sequence[Mount]]
+User = tuple[Job, Role, tuple[Mount, ...]]
 
 _SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
 _SMALL = 2**20 * quantity.NANO
@@ -44,32 +46,47 @@ def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(code="STORE02", message=message, at=(*at, key), hint="leave it out")
 
 
-def check_role(role: Role, mounted: Sequence[Mount], volumes: Volumes) -> Iterator[Problem]:
+def check_role(role: Role, mounted: tuple[Mount, ...], volumes: Volumes) -> Iterator[Problem]:
     """Report unknown volumes, mounts without a path, and paths that are taken."""
-    at = (*role.route, "volumes")
-    for index, use in enumerate(role.get("volumes") or ()):
+    at, uses = (*role.route, "volumes"), role.get("volumes") or ()
+    if len(mounted) < len(uses):
+        yield from _check_names(uses, volumes, at)
+    for problem in _check_paths(role.name, mounted, role.get("shm") is not None):
+        yield replace(problem, at=(*at, *problem.at))
+    yield from _check_shm(role)
+
+
+def _check_names(uses: Sequence[Mapping[str, Any]], volumes: Volumes, at: Route) -> Iterator[Problem]:
+    for index, use in enumerate(uses):
         if use["name"] not in volumes:
             hint = did_you_mean(use["name"], list(volumes)) or f"declare it: `volumes: {{{use['name']}: {{claim: …}}}}`"
             message = f"the volume '{use['name']}' is not declared"
             yield Problem(code="STORE01", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
-    taken = {SHM_PATH: "shared memory"} if role.get("shm") is not None else {}
+
+
+@lru_cache(maxsize=1024)
+def _check_paths(role: str, mounted: tuple[Mount, ...], shm: bool) -> tuple[Problem, ...]:  # noqa: FBT001 - a key
+    """List what is wrong with the paths of some mounts, each at the index of its mount: most roles have the same."""
+    return tuple(_judge_paths(role, mounted, {SHM_PATH: "shared memory"} if shm else {}))
+
+
+def _judge_paths(role: str, mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[Problem]:
     for mount in mounted:
-        place = (*at, mount.index)
+        place = (mount.index,)
         path = mount.path.rstrip("/") or "/"
         if not mount.path:
-            message = f"the volume '{mount.volume}' of '{role.name}' has no path"
+            message = f"the volume '{mount.volume}' of '{role}' has no path"
             yield Problem(code="STORE03", message=message, at=place, hint="add `path` to the volume")
         elif path == "/":
-            message = f"'{mount.volume}' of '{role.name}' would hide the whole image"
+            message = f"'{mount.volume}' of '{role}' would hide the whole image"
             yield Problem(code="STORE03", message=message, at=place, found="/", hint="mount it at a folder")
         elif path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
             message = f"{mount.path} is where Volcano mounts the hosts of the job"
             yield Problem(code="STORE03", message=message, at=place, hint="choose another path")
         elif path in taken:
-            message = f"'{mount.volume}' and {taken[path]} of '{role.name}' are both mounted at {path}"
+            message = f"'{mount.volume}' and {taken[path]} of '{role}' are both mounted at {path}"
             yield Problem(code="STORE03", message=message, at=place, found=mount.path, hint="give one another path")
         taken[path] = f"'{mount.volume}'"
-    yield from _check_shm(role)
 
 
 def _check_shm(role: Role) -> Iterator[Problem]:
@@ -88,6 +105,8 @@ def _check_shm(role: Role) -> Iterator[Problem]:
 def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
     """Report claims that more pods mount than their access mode lets."""
     modes = {claim_name(name, volume): access_of(volume) for name, volume in volumes.items() if access_of(volume)}
+    if not modes:
+        return
     pods: dict[tuple[str, str], int] = defaultdict(int)
     first: dict[str, tuple[Job, Role, int]] = {}
     shared = set()

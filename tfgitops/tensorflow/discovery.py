@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
@@ -26,9 +27,11 @@ _INDEX = {
 }
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
 _STRING_MAX = 131_071  # Linux: MAX_ARG_STRLEN, the longest string in a process's environment, less its end
+_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _ROLE_OF_VARIABLE = {f"{kind.upper()}_HOSTS": kind for kind in ROLES}
 
 
+@lru_cache(maxsize=1024)
 def hosts_variable(task: str) -> str:
     """Return the name of the variable that lists a task's hosts: ``PS_HOSTS`` for ``ps``."""
     return f"{task.upper().replace('-', '_')}_HOSTS"
@@ -41,9 +44,9 @@ class Discovery:
         self._job = job
         self._run = run
         self._longer = run_length - len(run)
+        behind = f".{run}:{job.port}"
         self._hosts = {
-            role.name: [f"{run}-{role.name}-{index}.{run}:{job.port}" for index in range(role.replicas)]
-            for role in job.roles
+            role.name: [f"{run}-{role.name}-{index}{behind}" for index in range(role.replicas)] for role in job.roles
         }
         self._cluster = _json({role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster})
         self._variables = {hosts_variable(name): name for name in self._hosts}
@@ -63,19 +66,17 @@ class Discovery:
     def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
         own = in_order(container.get("env") or ())
         found = references(container)
-        env = list(self._entries(role, {name for name in found if name in self._ours}))
+        env = list(self._entries(role, self._ours & found.keys())) if found else []
         if training and role.kind != "task" and self._job.strategy != "none":
-            if all(entry["name"] != "TASK_INDEX" for entry in env):
+            if _INDEX not in env:
                 env.append(_INDEX)
             env.append({"name": "TF_CONFIG", "value": self._tf_config(role)})
         yield from self._too_long(role, env)
         env += own
         if env:
             container["env"] = env
-        known = {entry["name"] for entry in env}
-        for name in sorted(found):
-            if name not in known and found[name] is not _IN_SHELL:
-                yield from self._no_value(role, name, found[name], container)
+        if found:
+            yield from self._without_value(role, found, container)
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (volcano.md 4)."""
@@ -90,6 +91,12 @@ class Discovery:
             yield _INDEX
         for name in sorted(wanted & self._variables.keys()):
             yield {"name": name, "value": ",".join(self._hosts[self._variables[name]])}
+
+    def _without_value(self, role: Role, found: Mapping[str, Place], container: Mapping[str, Any]) -> Iterator[Problem]:
+        known = {entry["name"] for entry in container.get("env") or ()}
+        for name in sorted(found):
+            if name not in known and found[name] is not _IN_SHELL:
+                yield from self._no_value(role, name, found[name], container)
 
     def _no_value(self, role: Role, name: str, place: Place, container: Mapping[str, Any]) -> Iterator[Problem]:
         """Say that a variable has no value: always where it is ours or decides a path, else where no shell reads it."""
@@ -118,10 +125,6 @@ class Discovery:
                 message = f"{entry['name']} has {length:,} characters, and Linux passes on {_STRING_MAX:,} at most"
                 hint = "fewer replicas, or a shorter job name"
                 yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Tasks of which nothing is to be said, found out once for all that differ in plain texts and numbers alone."""
+"""Tasks of which nothing is to be said, found out once for all that differ in plain texts and numbers alone.
+
+The same for the rest of a Job: its frame is what the rules read that judge tasks beside each other.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from tfgitops.kubernetes.catalog import shape_of
-from tfgitops.kubernetes.outline import outline
+from tfgitops.kubernetes.names import is_dns1035
+from tfgitops.kubernetes.outline import outline, outline_metadata
 from tfgitops.kubernetes.shape import Notes, settle
 from tfgitops.volcano import useless
 from tfgitops.volcano.defaults import with_defaults
@@ -37,3 +41,15 @@ def _is_clean(packed: bytes) -> bool:
     if settled is not task or with_defaults(task, 0) is not task or notes != Notes():
         return False
     return not any(judge_task(task)) and not any(useless.judge_task(task))
+
+
+def frame(job: dict[str, Any]) -> dict[str, Any]:
+    """Give a Job of clean tasks without their pods, and with one name for all legal ones of a length.
+
+    Cluster and compiler say the same of all Jobs with one frame.
+    """
+    metadata, spec = outline_metadata(job["metadata"]), job["spec"]
+    if is_dns1035(name := metadata["name"]):
+        metadata = {**metadata, "name": "x" * len(name)}
+    tasks = [task if "topologyPolicy" in task else {**task, "template": {}} for task in spec["tasks"]]
+    return {**job, "metadata": metadata, "spec": {**spec, "tasks": tasks}}

@@ -17,15 +17,23 @@ POD_NAME_MAX = 63
 JOB_NAME_MAX = 59
 """With ``-svc`` behind it, the name of the ConfigMap that the svc plugin mounts must fit 63 (volcano.md 3)."""
 
+_NUMBERS = frozenset({"minAvailable", "dependsOn"})
+"""Where none of them is written, all pods start together, and no number can be wrong."""
+
 
 def check_gang(job: Job) -> Iterator[Problem]:
     """Report what makes a gang wait for ever, or start with less than it needs."""
+    if any(not _NUMBERS.isdisjoint(data) for data in (job.data, *(role.data for role in job.roles))):
+        yield from _check_numbers(job)
+    yield from _check_names(job)
+
+
+def _check_numbers(job: Job) -> Iterator[Problem]:
     problems = [problem for role in job.roles for problem in _check_role(job, role)]
     problems += _check_dependencies(job)
     yield from problems
     if not problems or "minAvailable" in job.data:  # a total of wrong numbers says nothing more
         yield from _check_total(job)
-    yield from _check_names(job)
 
 
 def _check_role(job: Job, role: Role) -> Iterator[Problem]:

@@ -18,6 +18,10 @@ DIGITS = 8
 _MUTABLE_JOB = ("minAvailable", "priorityClassName")
 _MUTABLE_TASK = ("minAvailable", "replicas")
 
+_canonical = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
+).encode  # what is planned has no circles
+
 
 def name_job(job: str, manifest: dict[str, Any]) -> None:
     """Give a planned Job its name, ``<job>-<digest>``, in place of the placeholder.
@@ -47,8 +51,7 @@ def digest(spec: Mapping[str, Any]) -> str:
     frozen["tasks"] = [
         {key: value for key, value in task.items() if key not in _MUTABLE_TASK} for task in spec["tasks"]
     ]
-    text = json.dumps(frozen, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return sha256(text.encode()).hexdigest()[:DIGITS]
+    return sha256(_canonical(frozen).encode()).hexdigest()[:DIGITS]
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:

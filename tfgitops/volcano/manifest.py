@@ -46,11 +46,12 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
             spec[key] = data[key]
     if policies := job_policies(job):
         spec["policies"] = policies
-    spec["tasks"] = [_task(job, role, template) for role, template in zip(job.roles, templates, strict=True)]
+    deciding = deciding_role(job)
+    spec["tasks"] = [_task(job, role, template, deciding) for role, template in zip(job.roles, templates, strict=True)]
     return {"apiVersion": API_VERSION, "kind": "Job", "metadata": metadata, "spec": spec}
 
 
-def _task(job: Job, role: Role, template: Mapping[str, Any]) -> dict[str, Any]:
+def _task(job: Job, role: Role, template: Mapping[str, Any], deciding: str) -> dict[str, Any]:
     task: dict[str, Any] = {
         "name": role.name,
         "replicas": role.replicas,
@@ -60,7 +61,7 @@ def _task(job: Job, role: Role, template: Mapping[str, Any]) -> dict[str, Any]:
     }
     if depends := role.data.get("dependsOn"):
         task["dependsOn"] = {"name": list(depends)}
-    if policies := role_policies(job, role):
+    if policies := role_policies(job, role, deciding):
         task["policies"] = policies
     return task
 
@@ -84,12 +85,15 @@ def job_policies(job: Job) -> list[dict[str, Any]]:
     return _policies(job.data.get("policies"), defaults)
 
 
-def role_policies(job: Job, role: Role) -> list[dict[str, Any]]:
-    """Return the policies of a role: its own, then the defaults for events that it does not speak of."""
+def role_policies(job: Job, role: Role, deciding: str) -> list[dict[str, Any]]:
+    """Return the policies of a role: its own, then the defaults for events that it does not speak of.
+
+    ``deciding`` is the name of the role whose end is the job's.
+    """
     defaults = []
     if job.strategy == "parameter-server" and role.kind == "worker":
         defaults.append({"event": "PodFailed", "action": "RestartPod"})
-    if role.name == deciding_role(job):
+    if role.name == deciding:
         defaults.append({"event": "TaskCompleted", "action": "CompleteJob"})
     return _policies(role.data.get("policies"), defaults)
 
