@@ -742,7 +742,7 @@ CASES = [
         spec="jobs:\n  train: {image: 'tf:1', worker: 2}\n",
         after="jobs:\n  train: {image: 'tf:2', worker: 2}\n",
         check=checks.new_object,
-        note="no modes that force or replace: the name by digest is the way (volcano.md 7)",
+        note="no modes that force or replace: the name by digest is the way (docs/volcano.md 7)",
         later="review",
     ),
     Case(

@@ -208,6 +208,11 @@ def test_a_hook_may_take_fewer_arguments(repository: Repository) -> None:
     assert repository.compile().diagnostics == ()
 
 
+def test_a_hook_may_have_arguments_of_its_own_with_defaults(repository: Repository) -> None:
+    repository.plugin("more", hook("tfgitops_check_manifests", "manifests, least=1", "assert len(manifests) >= least"))
+    assert repository.compile().diagnostics == ()
+
+
 def test_a_hook_may_answer_with_nothing(repository: Repository) -> None:
     repository.plugin("idle", contribute("return None"))
     assert repository.compile().diagnostics == ()

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RESERVED_ENV = re.compile(r"TF_CONFIG|TASK_INDEX|TASK_TYPE|RUN|(?:PS|WORKER|CHIEF|EVALUATOR)_HOSTS|V[CK]_.*", re.ASCII)
-"""Variables that the compiler or Volcano writes (volcano.md 4)."""
+"""Variables that the compiler or Volcano writes (docs/volcano.md 4)."""
 
 JOB_NAME_MAX = 50
-"""59 characters of an object's name (volcano.md 3), less ``-`` and eight digits."""
+"""59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
 ROLE_NAMES = ("chief", "ps", "worker", "evaluator")
 
@@ -109,6 +109,15 @@ def _amount(value: str | int) -> Complaint | None:
     if complaint := _quantity(value):
         return complaint
     return Complaint(f"{value} is negative", "a quantity of 0 or more") if quantity.parse(value) < 0 else None
+
+
+def _cpu_amount(value: str | int) -> Complaint | None:
+    if complaint := _amount(value):
+        return complaint
+    if str(value).endswith("i"):
+        number = str(value).rstrip("KMGTPEi")
+        return Complaint(f"{value} is an amount of memory, not of CPU", "cores, such as 4 or 500m", f"write {number}")
+    return None
 
 
 def _positive(value: str | int) -> Complaint | None:
@@ -226,7 +235,8 @@ def _resource_name(value: str) -> Complaint | None:
 
 
 def _extended_resource(value: str) -> Complaint | None:
-    if "/" in value and not value.startswith("kubernetes.io/"):
+    vendor, slash, _ = value.partition("/")
+    if slash and "." in vendor and vendor != "kubernetes.io":
         return _resource_name(value)
     return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu")
 
@@ -247,6 +257,7 @@ FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
     "amount": _amount,
     "annotation-key": _annotation_key,
     "config-key": _config_key,
+    "cpu-amount": _cpu_amount,
     "dns-label": lambda value: _label("a name in Kubernetes", value),
     "dns-subdomain": _subdomain,
     "duration": _duration,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 CLUSTER_ROLES = ("chief", "ps", "worker")
-"""The roles in TensorFlow's ``cluster``; the evaluator is outside of it (volcano.md 9)."""
+"""The roles in TensorFlow's ``cluster``; the evaluator is outside of it (docs/volcano.md 9)."""
 
 ROLES = (*CLUSTER_ROLES, "evaluator")
 

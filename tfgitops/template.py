@@ -211,7 +211,7 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _write_defaults(template: dict[str, Any]) -> None:
-    """Write out what Volcano's webhook and CRD would add to a pod template (volcano.md 1)."""
+    """Write out what Volcano's webhook and CRD would add to a pod template (docs/volcano.md 1)."""
     spec = template["spec"]
     if spec.get("hostNetwork"):
         spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")

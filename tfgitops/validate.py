@@ -89,7 +89,7 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
 def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterable[ValidationError]:
     if value is None and validator.part:
         return ()
-    mark = (id(schema), marshal.dumps(value, 2))
+    mark = (id(schema), value if type(value) is str else marshal.dumps(value, 2))
     return () if mark in validator.seen else _judge_anew(validator, value, schema, key, mark)
 
 

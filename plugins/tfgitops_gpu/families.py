@@ -1,4 +1,4 @@
-"""The families of GPU resources, and what one block asks of them (volcano.md 8)."""
+"""The families of GPU resources, and what one block asks of them (docs/volcano.md 8)."""
 
 from __future__ import annotations
 

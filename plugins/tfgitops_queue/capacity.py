@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def check_gangs(
     environment: Environment, queues: Queues, manifests: tuple[Mapping[str, Any], ...]
 ) -> Iterator[Problem]:
-    """Report each planned Job whose gang asks for more than a queue may use (volcano.md 5)."""
+    """Report each planned Job whose gang asks for more than a queue may use (docs/volcano.md 5)."""
     jobs = {job.name: job for job in environment.jobs}
     limits = {name: _limits(name, queues) for name in queues}
     for manifest in manifests:

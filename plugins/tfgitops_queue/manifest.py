@@ -1,4 +1,4 @@
-"""A Volcano Queue with every default written out (volcano.md 1)."""
+"""A Volcano Queue with every default written out (docs/volcano.md 1)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Mount(NamedTuple):
     path: str
     sub_path: str
     read_only: bool
-    index: int
+    position: int
 
 
 def mounts(job: Job, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Role, tuple[Mount, ...]]]:

@@ -72,7 +72,7 @@ def _check_paths(role: str, mounted: tuple[Mount, ...], shm: bool) -> tuple[Prob
 
 def _judge_paths(role: str, mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[Problem]:
     for mount in mounted:
-        place = (mount.index,)
+        place = (mount.position,)
         path = mount.path.rstrip("/") or "/"
         if not mount.path:
             message = f"the volume '{mount.volume}' of '{role}' has no path"
@@ -112,7 +112,7 @@ def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
     shared = set()
     for job, role, mounted in users:
         for claim, mount in {mount.claim: mount for mount in mounted if mount.claim in modes}.items():
-            mode, place = modes[claim], (*role.route, "volumes", mount.index)
+            mode, place = modes[claim], (*role.route, "volumes", mount.position)
             if mode == "ReadOnlyMany" and not mount.read_only:
                 message = f"'{mount.volume}' is ReadOnlyMany, and '{role.name}' mounts it for writing"
                 yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
@@ -121,7 +121,7 @@ def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
             pods[job.name, claim] += role.replicas
             if pods[job.name, claim] > 1:
                 yield _too_many(mount.volume, mode, pods[job.name, claim], place)
-            here = (job, role, mount.index)
+            here = (job, role, mount.position)
             if first.setdefault(claim, here)[0] is not job and claim not in shared:
                 shared.add(claim)
                 yield _shared(claim, mode, first[claim], here)

@@ -1,1 +1,1 @@
-"""What the GitOps controllers must be told on each object (volcano.md 7)."""
+"""What the GitOps controllers must be told on each object (docs/volcano.md 7)."""

@@ -64,7 +64,7 @@ class Discovery:
                 yield from self._write_container(role, container, training=training)
 
     def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
-        own = in_order(container.get("env") or ())
+        own = in_order(container.get("env") or [])
         found = references(container)
         env = list(self._entries(role, self._ours & found.keys())) if found else []
         if training and role.kind != "task" and self._job.strategy != "none":
@@ -79,7 +79,7 @@ class Discovery:
             yield from self._without_value(role, found, container)
 
     def _tf_config(self, role: Role) -> str:
-        """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (volcano.md 4)."""
+        """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (docs/volcano.md 4)."""
         return f'{{"cluster":{self._cluster},"task":{{"type":{_json(role.kind)},"index":$(TASK_INDEX)}}}}'
 
     def _entries(self, role: Role, wanted: set[str]) -> Iterator[dict[str, Any]]:
@@ -146,8 +146,7 @@ def references(container: Mapping[str, Any]) -> dict[str, Place]:
     A text that is run by our shell may also refer to our variables as ``$NAME`` or ``${NAME}``.
     """
     found: dict[str, Place] = {}
-    command = container.get("command", ())
-    shell = tuple(command[:2]) == SHELL
+    shell = container.get("command", [])[:2] == [*SHELL]
     for field in ("command", "args"):
         for text in container.get(field, ()):
             if "$" in text:
@@ -166,12 +165,14 @@ def references(container: Mapping[str, Any]) -> dict[str, Place]:
     return found
 
 
-def in_order(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort variables by name, but each behind those that its value refers to.
 
     The order of keys in a map means nothing, so moving a line in a spec must not make a new run; yet Kubernetes
     expands ``$(X)`` only where X is defined earlier.
     """
+    if len(entries) < 2:  # noqa: PLR2004 - nothing to sort
+        return entries
     waiting = {entry["name"]: entry for entry in sorted(entries, key=lambda entry: str(entry["name"]))}
     if not any("$(" in (entry.get("value") or "") for entry in waiting.values()):
         return list(waiting.values())

@@ -23,7 +23,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str, list[Problem]]:
     """Return the strategy of some roles, why it is that, and what is wrong with the roles.
 
-    The rules are those of design 2, in their order; an impossible set of roles gives an empty strategy.
+    The rules are those of docs/spec.md, in their order; an impossible set of roles gives an empty strategy.
     """
     counts = {role.kind: role.replicas for role in roles if role.kind != "task"}
     problems = list(_impossible(counts, roles, at))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 POD_NAME_MAX = 63
 JOB_NAME_MAX = 59
-"""With ``-svc`` behind it, the name of the ConfigMap that the svc plugin mounts must fit 63 (volcano.md 3)."""
+"""With ``-svc`` behind it, the name of the ConfigMap that the svc plugin mounts must fit 63 (docs/volcano.md 3)."""
 
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
 """Where none of them is written, all pods start together, and no number can be wrong."""

@@ -44,7 +44,7 @@ def digest(spec: Mapping[str, Any]) -> str:
     """Return the digest of a planned Job's spec: all of it except what Volcano lets change in place.
 
     The canonical form is JSON with sorted keys and no blanks, in UTF-8. Mutable are ``minAvailable`` and
-    ``priorityClassName`` of the Job, ``minAvailable`` and ``replicas`` of a task (volcano.md 2); a replica of a
+    ``priorityClassName`` of the Job, ``minAvailable`` and ``replicas`` of a task (docs/volcano.md 2); a replica of a
     TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
     """
     frozen = {key: value for key, value in spec.items() if key not in _MUTABLE_JOB}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 API_VERSION = "batch.volcano.sh/v1alpha1"
 QUEUE_API_VERSION = "scheduling.volcano.sh/v1beta1"
 SVC_ARGUMENTS = ("--publish-not-ready-addresses=true",)
-"""Peers wait for each other before they are ready, so their names must resolve before (volcano.md 5)."""
+"""Peers wait for each other before they are ready, so their names must resolve before (docs/volcano.md 5)."""
 
 _MAX_RETRY = 3
 _RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")

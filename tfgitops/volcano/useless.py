@@ -1,4 +1,4 @@
-"""What a cluster admits without a word, and what then hangs, fails or does nothing (volcano.md 5 and 6b)."""
+"""What a cluster admits without a word, and what then hangs, fails or does nothing (docs/volcano.md 5 and 6b)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def judge_task(task: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
-    """Judge what the object asks of Argo CD and Flux (volcano.md 7)."""
+    """Judge what the object asks of Argo CD and Flux (docs/volcano.md 7)."""
     annotations = metadata.get("annotations", {})
     for option in annotations.get(_SYNC_OPTIONS, "").split(","):
         if option.strip() in {"Force=true", "Replace=true", "PruneLast=true"}:

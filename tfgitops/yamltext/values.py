@@ -1,7 +1,7 @@
 """Build plain values from the events of a text.
 
 Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal integers are typed; ``1.10``, ``no``,
-``25921e05`` and ``2026-01-01`` stay text (design 2, *Scalars*).
+``25921e05`` and ``2026-01-01`` stay text (docs/spec.md, *Scalars*).
 """
 
 from __future__ import annotations
