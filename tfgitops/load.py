@@ -61,7 +61,9 @@ def find_environments(path: Path) -> list[Path]:
         return [path.resolve()]
     found = sorted(folder.resolve() for folder in _folders(path) if (folder / SPEC).is_file())
     if not found:
-        raise _no_place(f"no environment is below {path}", f"an environment is a folder that holds {SPEC}")
+        other = next(path.rglob("environment.yml"), None)
+        hint = f"rename {shown(other)} to {SPEC}" if other else f"an environment is a folder that holds {SPEC}"
+        raise _no_place(f"no environment is below {path}", hint)
     return found
 
 
