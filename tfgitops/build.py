@@ -97,11 +97,12 @@ def _summary(jobs: int, files: int, differences: Sequence[Difference], *, check:
     total = f"{_count(jobs, 'job')}, {_count(files, 'manifest')}"
     if not differences:
         return f"{total}: {'up to date' if check else 'nothing changed'}"
-    if check:
-        return f"{total}: {_count(len(differences), 'file')} not as compiled; run `tfgitops build`"
     foreign = sum(difference.state == "foreign" for difference in differences)
-    tail = f"; {_count(foreign, 'foreign file')} left alone" if foreign else ""
     changed = len(differences) - foreign
+    if check:
+        advice = ["run `tfgitops build`"] * bool(changed) + ["move the foreign away"] * bool(foreign)
+        return f"{total}: {_count(len(differences), 'file')} not as compiled; {', and '.join(advice)}"
+    tail = f"; {_count(foreign, 'foreign file')} left alone" if foreign else ""
     return f"{total}: {_count(changed, 'file') if changed else 'nothing'} changed{tail}"
 
 

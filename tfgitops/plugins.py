@@ -171,6 +171,9 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     for name in sorted(without.difference(known)):
         hint = did_you_mean(name, known) or f"the plugins are {', '.join(known)}"
         raise _unusable(f"there is no plugin '{name}' to leave out", hint)
+    for name in sorted(set(project.settings if project else ()).difference(known)):
+        hint = did_you_mean(name, known) or f"the plugins are {', '.join(known)}"
+        raise _unusable(f"[tool.tfgitops.settings.{name}] is for a plugin that is not there", hint)
     found = [_installed(point) for point in points if point.name not in without]
     found += [_local(project, name) for name in local if project and Path(name).stem not in without]
     named: dict[str, Plugin] = {}

@@ -49,7 +49,11 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     """
     wanted = _texts(files)
     top = folder / MANIFESTS
-    problems = [] if not top.is_symlink() else [_in_the_way(top, "is a link, and nothing is written through links")]
+    problems = []
+    if top.is_symlink():
+        problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
+    elif top.exists() and not top.is_dir():
+        problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
     found = dict(_existing(top)) if not problems else {}
     differences = []
     for path, text in found.items():
@@ -87,7 +91,7 @@ def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
     for current, folders, names in os.walk(top):
         folders.sort()
         for name in names:
-            if name.endswith(_READ_BY_CONTROLLERS) and not name.startswith(_TEMPORARY):
+            if name.endswith(_READ_BY_CONTROLLERS):
                 path = f"{current}/{name}"
                 yield path[start:], _text(path)
 
@@ -140,13 +144,9 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
 
 def _replace(top: Path, path: str, text: str) -> None:
     folder, _, name = path.rpartition("/")
-    temporary, final = f"{top}/{folder}/{_TEMPORARY}{name}", f"{top}/{path}"
+    temporary, final = f"{top}/{folder}/{_TEMPORARY}{name}.tmp", f"{top}/{path}"
     try:
-        handle = os.open(temporary, _NEW, _MODE)
-    except FileNotFoundError:
-        (top / folder).mkdir(parents=True, exist_ok=True)
-        handle = os.open(temporary, _NEW, _MODE)
-    try:
+        handle = _create(temporary)
         try:
             os.fchmod(handle, _MODE)  # whatever the umask
             _write_all(handle, text.encode())
@@ -157,6 +157,14 @@ def _replace(top: Path, path: str, text: str) -> None:
         with suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108
         raise
+
+
+def _create(path: str) -> int:
+    try:
+        return os.open(path, _NEW, _MODE)
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, _NEW, _MODE)
 
 
 def _write_all(handle: int, data: bytes) -> None:
