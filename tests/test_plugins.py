@@ -512,19 +512,19 @@ def test_nothing_is_written_that_is_no_file_of_a_folder(path: str, tmp_path: Pat
     [
         "job.data['image'] = 'evil'",
         "job.data['labels']['team'] = 'evil'",
-        "job.environment.settings['cost']['evil'] = 1",
+        "job.environment.settings['evil']['evil'] = 1",
         "job.environment.jobs[0].roles[0].data['image'] = 'evil'",
         "job.environment.places.documents[0].value['jobs'] = {}",
         "job.roles[0].data['image'] = 'evil'",
         "job.get('labels')['team'] = 'evil'",
         "job.environment.data['namespace'] = {'name': 'evil'}",
-        "job.environment.settings['cost'] = {'evil': 1}",
+        "job.environment.settings['evil'] = {'evil': 1}",
         "job.name = 'evil'",
         "job.roles[0].replicas = 9",
     ],
 )
 def test_what_a_plugin_sees_is_read_only(body: str, repository: Repository) -> None:
-    repository.settings("[tool.tfgitops.settings.cost]\nevil = 0")
+    repository.settings("[tool.tfgitops.settings.evil]\nevil = 0")
     repository.plugin("evil", contribute(f"{body}\nreturn []"))
     assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
 
@@ -697,3 +697,12 @@ def test_wrong_settings_of_the_root_are_told(table: str, said: str, repository: 
     assert "pyproject.toml" in result.stderr
     assert said in result.stderr
     assert not MANIFESTS.exists()
+
+
+def test_settings_of_a_plugin_that_is_not_there_are_refused(repository: Repository) -> None:
+    repository.settings("[tool.tfgitops.settings.qeue]\nrequired = true")
+    with pytest.raises(CompileError) as caught:
+        repository.compile()
+    [found] = caught.value.diagnostics
+    assert "settings.qeue" in found.message
+    assert found.hint == "did you mean 'queue'?"

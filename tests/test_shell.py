@@ -15,6 +15,7 @@ SIMPLE = [
     'python train.py "--name=a b" --x=$X ${Y}',
     "python a.py \\\n  --b",
     "  python train.py",
+    "python train.py --devices=$(nvidia-smi -L | wc -l) > out",
 ]
 COMPOUND = [
     "a && b",
@@ -34,6 +35,8 @@ COMPOUND = [
     "'unclosed",
     "exec a",
     "f() { a; }",
+    "echo '$(' ; rm x ; echo ')'",
+    "a $(b; c)",
 ]
 
 
@@ -48,7 +51,7 @@ def test_anything_else_is_left_to_the_shell_as_it_is(text: str) -> None:
     assert shell_command(text) == ["/bin/sh", "-c", text]
 
 
-@pytest.mark.parametrize("text", ["echo a b", "echo 'a;b' > /dev/stdout", "echo a\\\n  b"])
+@pytest.mark.parametrize("text", ["echo a b", "echo 'a;b' > /dev/stdout", "echo a\\\n  b", "echo $(echo a | cat) b"])
 def test_a_real_shell_prints_the_same_with_and_without_exec(text: str) -> None:
     shell, flag, body = shell_command(text)
     with_exec = subprocess.run([shell, flag, body], capture_output=True, check=True)

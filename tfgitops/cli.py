@@ -86,6 +86,10 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
+        except OSError as error:  # a full disk behind standard output: files of ours report theirs themselves
+            sys.stderr.write(f"standard output cannot be written: {error.strerror}\n")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
         except KeyboardInterrupt:
             print("interrupted; what was written is whole", file=sys.stderr)
             code = 130
@@ -102,7 +106,8 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
 
 def _version(*, value: bool) -> None:
     if value:
-        names = ", ".join(f"{plugin.name} {plugin.version}" for plugin in discover().plugins)
+        project = read_project(find_root(Path.cwd()))
+        names = ", ".join(f"{plugin.name} {plugin.version}" for plugin in discover(project).plugins)
         print(f"tfgitops {__version__} (plugins: {names or 'none'})")
         raise typer.Exit
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.admit import admit
-from tfgitops.diagnostics import CompileError, as_errors, has_errors, ordered
+from tfgitops.diagnostics import CompileError, Problem, as_errors, has_errors, ordered
 from tfgitops.emit import emit
 from tfgitops.gitops.kustomize import KUSTOMIZATION, kustomization
 from tfgitops.headers import with_header
@@ -23,13 +23,17 @@ from tfgitops.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.diagnostics import Diagnostic, Problem, Route
+    from tfgitops.diagnostics import Diagnostic, Route
     from tfgitops.load import Source
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
     from tfgitops.project import Project
     from tfgitops.schema import SpecSchema
+
+
+_ANNOTATION_MAX = 262_144  # Kubernetes: all annotations of an object together
+_REQUEST_MAX = 1_500_000  # etcd's default limit of a request is 1.5 MiB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,9 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
     except CompileError as error:
         return Compiled(folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics])))
     files = tuple(_files(environment, objects))
+    for file, planned in zip(files, objects, strict=False):
+        if len(file.text) > _ANNOTATION_MAX:
+            findings.found += environment.places.diagnose(_too_large(environment, planned, len(file.text)))
     return Compiled(
         folder=folder, diagnostics=tuple(ordered(findings.found)), environment=environment, objects=tuple(objects),
         files=files,
@@ -98,6 +105,19 @@ def _compile(
     asked = plugins.ask("tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests)
     findings.add(places, [*(problem for _, problem in asked), *problems])
     return environment, objects
+
+
+def _too_large(environment: Environment, planned: Planned, size: int) -> Iterator[Problem]:
+    """Say that a manifest is larger than what applies it can take."""
+    what = f"the manifest of {planned.manifest['kind']} '{planned.manifest['metadata']['name']}' has {size:,} bytes"
+    at, hint = planned.because, "fewer replicas, or scripts and data in the image or on a volume"
+    if size > _REQUEST_MAX:
+        message = f"{what}, and Kubernetes stores {_REQUEST_MAX:,} at most"
+        yield Problem(code="TF501", message=message, at=at, on_key=True, hint=hint)
+    elif environment.gitops != "flux":
+        message = f"{what}, and a client-side apply keeps a copy in an annotation, which takes {_ANNOTATION_MAX:,}"
+        hint += "; or apply on the server: kubectl --server-side, Argo CD ServerSideApply=true"
+        yield Problem(code="TF502", message=message, at=at, on_key=True, hint=hint, severity="warning")
 
 
 class _Findings:

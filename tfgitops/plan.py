@@ -14,7 +14,8 @@ from tfgitops.guard import check_overlays
 from tfgitops.hookspecs import Object
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
 from tfgitops.kubernetes.merge import SchemaName, union
-from tfgitops.template import United, check_role, check_workdir, plan_template
+from tfgitops.rolecheck import check_role, check_workdir
+from tfgitops.template import United, plan_template
 from tfgitops.tensorflow.discovery import Discovery
 from tfgitops.volcano.gang import check_gang
 from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 SHELL = ("/bin/sh", "-c")
 
-_KUBERNETES_REFERENCE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)")
+# Kubernetes's references, and plain command substitutions: the shell runs those before it runs the command.
+_SUBSTITUTION = re.compile(r"\$\([^()'\"`;\n]*\)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _OPERATORS = ";<>|&()`\n"
 _OPERATOR = frozenset(_OPERATORS)
@@ -17,7 +18,7 @@ _PLAIN_WORD = re.compile(f"[{_OPERATORS}]+|[^{_OPERATORS}{_BLANKS}]+")
 _QUOTE = re.compile(r"['\"\\]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|"})
 _NOT_A_PROGRAM = frozenset(
-    [
+    {
         "if",
         "then",
         "else",
@@ -72,8 +73,8 @@ _NOT_A_PROGRAM = frozenset(
         "local",
         "declare",
         "let",
-    ]
-)  # POSIX reserved words, special built-ins, and built-ins that are no program of their own
+    }
+)  # fmt: skip - POSIX reserved words, special built-ins, and built-ins that are no program of their own
 
 
 def shell_command(text: str) -> list[str]:
@@ -92,7 +93,7 @@ def is_simple_command(text: str) -> bool:
 
     A doubtful text is not: then the shell stays, which is always right, if less direct.
     """
-    text = _KUBERNETES_REFERENCE.sub("x", text).replace("\\\n", " ")
+    text = _SUBSTITUTION.sub("x", text).replace("\\\n", " ")
     try:
         words = _quoted_words(text) if _QUOTE.search(text) else _PLAIN_WORD.findall(text)
     except ValueError:  # a quote that is not closed: the shell says so best

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import marshal
 from typing import TYPE_CHECKING, Any
-
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.validators import extend
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
-from tfgitops.formats import Complaint, complain
+from tfgitops.formats import Complaint
+from tfgitops.keywords import errors
 from tfgitops.kubernetes.names import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from jsonschema import ValidationError
 
     from tfgitops.diagnostics import Route
 
 _SHOWN_AT_MOST = 60
 _TWO = 2
 _TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
-_FORMATTED = {str: "string", int: "integer"}
 _TYPE_NAMES = {
     "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
     "number": "a number", "boolean": "true or false", "null": "nothing",
@@ -37,129 +35,14 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
         at: the route of the value in the merged spec.
         part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
     """
-    validator = _made(_Part if part else _Whole, schema)
-    for error in validator.iter_errors(value):
+    for error in errors(value, schema, part=part):
         yield from _problems(error, (*at, *error.absolute_path))
-
-
-# --- the validators ----------------------------------------------------------------------------------------------
-# jsonschema's own keywords do the judging. These few are replaced so that each unknown key gets an error of its own,
-# names are reported on the key, and a value that stands in a thousand jobs is judged once: what a schema says of a
-# value depends on nothing else.
-
-
-def _made(kind: Any, schema: Any) -> Any:
-    """Return the validator of a schema, made once: the validator keeps the schema, so that its id stays its own."""
-    validator = kind.made.get(id(schema))
-    if validator is None:
-        validator = kind.made[id(schema)] = kind(schema)
-    return validator
-
-
-def _descend(validator: Any, instance: Any, schema: Any, path: Any = None, **_: Any) -> Iterator[ValidationError]:
-    """Judge a part of a value as jsonschema's own method of this name does, which makes a validator for each value."""
-    for error in _made(type(validator), schema).iter_errors(instance):
-        if path is not None:
-            error.path.appendleft(path)
-        yield error
-
-
-def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if type(instance) is dict:
-        for key, value in instance.items():
-            subschema = properties.get(key)
-            if subschema is not None:
-                yield from _judge_once(validator, value, subschema, key)
-
-
-def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if type(instance) is not dict or additional is True:
-        return
-    known = schema.get("properties", {})
-    patterns = schema.get("patternProperties", {})
-    for key, value in instance.items():
-        if key in known or any(key.startswith(pattern.removeprefix("^")) for pattern in patterns):
-            continue
-        if additional is False:
-            yield ValidationError("unknown key", path=[key], instance=value)
-        else:
-            yield from _judge_once(validator, value, additional, key)
-
-
-def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterable[ValidationError]:
-    if value is None and validator.part:
-        return ()
-    mark = (id(schema), value if type(value) is str else marshal.dumps(value, 2))
-    return () if mark in validator.seen else _judge_anew(validator, value, schema, key, mark)
-
-
-def _judge_anew(validator: Any, value: Any, schema: Any, key: str, mark: Any) -> Iterator[ValidationError]:
-    clean = True
-    for error in validator.descend(value, schema, path=key):
-        clean = False
-        yield error
-    if clean:
-        validator.seen[mark] = schema  # the schema is kept, so that its id stays its own
-
-
-def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
-    if type(instance) is dict:
-        for name in instance:
-            for error in validator.descend(name, schema):
-                error.path.appendleft(name)
-                error.on_key = True
-                yield error
-
-
-def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    wanted = schema.get("type", ("string", "integer"))
-    if _FORMATTED.get(type(instance), "other") not in wanted:  # of another type: that has its own error
-        return
-    if complaint := complain(form, instance):
-        error = ValidationError(complaint.message)
-        error.complaint = complaint  # type: ignore[attr-defined]
-        yield error
-
-
-def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
-    if "x-shorthand" in schema and type(instance) is not dict and validator.part:
-        return _short_form(validator, instance, schema)
-    return Draft202012Validator.VALIDATORS["type"](validator, types, instance, schema)  # type: ignore[no-any-return]
-
-
-def _short_form(validator: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    for error in validator.descend(instance, schema["properties"][schema["x-shorthand"][0]]):
-        error.or_a_map = not error.path
-        yield error
-
-
-def _nothing(*_: Any) -> None:
-    """Stands for a keyword that one file need not keep."""
-
-
-_SHARED: dict[str, Callable[..., Any]] = {
-    "additionalProperties": _additional,
-    "format": _format,
-    "properties": _properties,
-    "propertyNames": _names,
-    "type": _type,
-}
-_extend: Any = extend  # jsonschema does not type it
-_Whole = _extend(Draft202012Validator, _SHARED)
-_Part = _extend(Draft202012Validator, {**_SHARED, "required": _nothing, "oneOf": _nothing})
-for _kind in (_Whole, _Part):
-    _kind.part, _kind.seen, _kind.made, _kind.descend = _kind is _Part, {}, {}, _descend
-
-
-# --- what the errors say -----------------------------------------------------------------------------------------
 
 
 def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
     value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
     if complaint := getattr(error, "complaint", None):
         yield _complaint(complaint, value, at, on_key=getattr(error, "on_key", False))
-    elif error.validator == "required":
-        yield from _missing(error, value, schema, at)
     elif say := _SAY.get(str(error.validator)):
         yield say(error, value, schema, at)
     else:
@@ -191,12 +74,25 @@ def _elsewhere(key: str, value: Any, known: Mapping[str, Any]) -> str:
         return "comments start with '#'"
     roles = "chief" in known and "worker" in known
     role_like = roles and type(value) in (int, dict)
-    if near := did_you_mean(key, list(known), cutoff=0.8 if role_like else 0.6):
+    if near := did_you_mean(key, list(known), cutoff=0.76 if role_like else 0.6):
         return near
+    if raw := _raw(key, known):
+        return raw
     if role_like:
         return "the roles are chief, ps, worker and evaluator; any other task goes under `tasks`"
     below = [name for name, inner in known.items() if type(inner) is dict and key in inner.get("properties", ())]
     return f"it belongs under `{below[0]}`" if below else ""
+
+
+def _raw(key: str, known: Mapping[str, Any]) -> str:
+    """Say where a field of Kubernetes's pods or containers belongs."""
+    if "pod" not in known or "container" not in known:
+        return ""
+    if key in known["container"]["properties"]:
+        return f"a field of Kubernetes's containers: `container: {{{key}: …}}`"
+    if key in known["pod"]["properties"]["spec"]["properties"]:
+        return f"a field of Kubernetes's pods: `pod: {{spec: {{{key}: …}}}}`"
+    return ""
 
 
 def _strange(text: str) -> str:
@@ -261,14 +157,13 @@ def _empty(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Ro
     return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=found, hint=hint)
 
 
-def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
-    """Say each key that is missing; jsonschema has an error for each, all alike, so the first says it for all."""
-    required: Any = error.validator_value
-    where = _name(at) if at else "the environment"
-    for key in (key for key in required if key not in value):
-        inner = schema.get("properties", {}).get(key, {})
-        hint = f"add `{key}: {inner['const']}`" if "const" in inner else inner.get("description", "")
-        yield Problem(code="TF204", message=f"{where} has no '{key}'", at=(*at, key), hint=hint)
+def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    key = str(at[-1])
+    inner = schema.get("properties", {}).get(key)
+    inner = inner if isinstance(inner, dict) else {}
+    hint = f"add `{key}: {inner['const']}`" if "const" in inner else inner.get("description", "")
+    where = _name(at[:-1]) if at[:-1] else "the environment"
+    return Problem(code="TF204", message=f"{where} has no '{key}'", at=at, hint=hint)
 
 
 def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -305,6 +200,7 @@ _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Probl
     "minimum": _range,
     "oneOf": _alternatives,
     "pattern": _pattern,
+    "required": _missing,
     "type": _wrong_type,
     "uniqueItems": _repeated,
 }

@@ -51,7 +51,7 @@ def check_role(role: Role, mounted: tuple[Mount, ...], volumes: Volumes) -> Iter
     at, uses = (*role.route, "volumes"), role.get("volumes") or ()
     if len(mounted) < len(uses):
         yield from _check_names(uses, volumes, at)
-    for problem in _check_paths(role.name, mounted, role.get("shm") is not None):
+    for problem in _check_paths(mounted, role.get("shm") is not None):
         yield replace(problem, at=(*at, *problem.at))
     yield from _check_shm(role)
 
@@ -65,26 +65,26 @@ def _check_names(uses: Sequence[Mapping[str, Any]], volumes: Volumes, at: Route)
 
 
 @lru_cache(maxsize=1024)
-def _check_paths(role: str, mounted: tuple[Mount, ...], shm: bool) -> tuple[Problem, ...]:  # noqa: FBT001 - a key
+def _check_paths(mounted: tuple[Mount, ...], shm: bool) -> tuple[Problem, ...]:  # noqa: FBT001 - a key
     """List what is wrong with the paths of some mounts, each at the index of its mount: most roles have the same."""
-    return tuple(_judge_paths(role, mounted, {SHM_PATH: "shared memory"} if shm else {}))
+    return tuple(_judge_paths(mounted, {SHM_PATH: "shared memory"} if shm else {}))
 
 
-def _judge_paths(role: str, mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[Problem]:
+def _judge_paths(mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[Problem]:
     for mount in mounted:
         place = (mount.position,)
         path = mount.path.rstrip("/") or "/"
         if not mount.path:
-            message = f"the volume '{mount.volume}' of '{role}' has no path"
+            message = f"the volume '{mount.volume}' has no path"
             yield Problem(code="STORE03", message=message, at=place, hint="add `path` to the volume")
         elif path == "/":
-            message = f"'{mount.volume}' of '{role}' would hide the whole image"
+            message = f"'{mount.volume}' would hide the whole image"
             yield Problem(code="STORE03", message=message, at=place, found="/", hint="mount it at a folder")
         elif path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
             message = f"{mount.path} is where Volcano mounts the hosts of the job"
             yield Problem(code="STORE03", message=message, at=place, hint="choose another path")
         elif path in taken:
-            message = f"'{mount.volume}' and {taken[path]} of '{role}' are both mounted at {path}"
+            message = f"'{mount.volume}' and {taken[path]} are both mounted at {path}"
             yield Problem(code="STORE03", message=message, at=place, found=mount.path, hint="give one another path")
         taken[path] = f"'{mount.volume}'"
 
@@ -108,6 +108,9 @@ def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
     if not modes:
         return
     pods: dict[tuple[str, str], int] = defaultdict(int)
+    for job, role, mounted in users:
+        for claim in {mount.claim for mount in mounted}:
+            pods[job.name, claim] += role.replicas
     first: dict[str, tuple[Job, Role, int]] = {}
     shared = set()
     for job, role, mounted in users:
@@ -118,9 +121,8 @@ def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
                 yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
             if mode not in _SINGLE:
                 continue
-            pods[job.name, claim] += role.replicas
-            if pods[job.name, claim] > 1:
-                yield _too_many(mount.volume, mode, pods[job.name, claim], place)
+            if (number := pods.pop((job.name, claim), 0)) > 1:  # said once, where the first role mounts it
+                yield _too_many(mount.volume, mode, number, place)
             here = (job, role, mount.position)
             if first.setdefault(claim, here)[0] is not job and claim not in shared:
                 shared.add(claim)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TRAINING_CONTAINER = "tensorflow"
 
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")  # no program has such a name, so no shell was to run it
 _SHELL_REFERENCE = re.compile(r"\$\{?(RUN|TASK_TYPE|TASK_INDEX|[A-Z0-9_]+_HOSTS)\b")
 _REFERENCE = re.compile(r"\$\$|\$\(([^()\s]+)\)")
 _INDEX = {
@@ -111,7 +112,7 @@ class Discovery:
         if place.field == "subPathExpr":
             message = f"$({name}) has no value, so the container could not start"
             yield Problem(code="TF305", message=message, at=at, found=f"$({name})", hint=hint)
-        elif not place.by_shell:
+        elif not place.by_shell or _CONSTANT.fullmatch(name):
             message = f"$({name}) has no value here, and stays as it is written"
             yield Problem(code="TF305", message=message, at=at, found=f"$({name})", hint=hint, severity="warning")
 

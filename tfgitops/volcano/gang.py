@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tfgitops.model import Job, Role
 
 POD_NAME_MAX = 63
-JOB_NAME_MAX = 59
-"""With ``-svc`` behind it, the name of the ConfigMap that the svc plugin mounts must fit 63 (docs/volcano.md 3)."""
 
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
 """Where none of them is written, all pods start together, and no number can be wrong."""
@@ -113,13 +111,6 @@ def _check_total(job: Job) -> Iterator[Problem]:
 
 def _check_names(job: Job) -> Iterator[Problem]:
     length = len(job.name) + 1 + DIGITS
-    if length > JOB_NAME_MAX:
-        yield Problem(
-            code="TF503", at=job.route, on_key=True, found=f"{length} characters",
-            message=f"the object's name '{job.name}-{'x' * DIGITS}' has {length} characters, with -svc more than 63",
-            expected=f"at most {JOB_NAME_MAX}", hint=f"shorten the job's name by {length - JOB_NAME_MAX}",
-        )  # fmt: skip
-        return
     for role in job.roles:
         pod = length + 1 + len(role.name) + 1 + len(str(role.replicas - 1))
         if pod > POD_NAME_MAX:

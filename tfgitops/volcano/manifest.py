@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tfgitops.model import Job, Role
 
 API_VERSION = "batch.volcano.sh/v1alpha1"
-QUEUE_API_VERSION = "scheduling.volcano.sh/v1beta1"
 SVC_ARGUMENTS = ("--publish-not-ready-addresses=true",)
 """Peers wait for each other before they are ready, so their names must resolve before (docs/volcano.md 5)."""
 
@@ -91,11 +90,22 @@ def role_policies(job: Job, role: Role, deciding: str) -> list[dict[str, Any]]:
     ``deciding`` is the name of the role whose end is the job's.
     """
     defaults = []
-    if job.strategy == "parameter-server" and role.kind == "worker":
-        defaults.append({"event": "PodFailed", "action": "RestartPod"})
+    if action := _when_a_pod_fails(job, role, deciding):
+        defaults.append({"event": "PodFailed", "action": action})
     if role.name == deciding:
         defaults.append({"event": "TaskCompleted", "action": "CompleteJob"})
     return _policies(role.data.get("policies"), defaults)
+
+
+def _when_a_pod_fails(job: Job, role: Role, deciding: str) -> str:
+    """Say what follows when a pod of a role fails, where nothing is said for the whole job.
+
+    The coordinator tolerates the loss of a worker. But without a policy Volcano ends a job only when all its pods have
+    ended, so where servers or an evaluator outlive the one that failed, its GPUs would be kept for ever.
+    """
+    if job.strategy == "parameter-server":
+        return {"worker": "RestartPod", "chief": "RestartJob", "ps": "RestartJob"}.get(role.kind, "")
+    return "RestartJob" if job.strategy == "mirrored" and role.name == deciding and len(job.roles) > 1 else ""
 
 
 def deciding_role(job: Job) -> str:
