@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SHELL = ("/bin/sh", "-c")
 
@@ -75,6 +79,14 @@ _NOT_A_PROGRAM = frozenset(
         "let",
     }
 )  # fmt: skip - POSIX reserved words, special built-ins, and built-ins that are no program of their own
+
+
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"})
+
+
+def runs_shell(command: Sequence[str]) -> bool:
+    """Tell whether a command is a shell that is given its script, as ours and ``[bash, -c, …]`` are."""
+    return bool(command) and command[0].rpartition("/")[2] in _SHELLS
 
 
 def shell_command(text: str) -> list[str]:

@@ -39,7 +39,9 @@ def test_the_index_stands_before_what_refers_to_it(compile_spec: Callable[[str],
     assert names == ["RUN", "TASK_INDEX", "TF_CONFIG", "B", "A"]
 
 
-@pytest.mark.parametrize("text", ["$(PS_HOSTS)", "'echo $PS_HOSTS'", "'echo ${PS_HOSTS}'"])
+@pytest.mark.parametrize(
+    "text", ["[bash, -c, 'echo $PS_HOSTS']", "$(PS_HOSTS)", "'echo $PS_HOSTS'", "'echo ${PS_HOSTS}'"]
+)
 def test_a_command_is_given_the_hosts_that_it_refers_to(compile_spec: Callable[[str], Result], text: str) -> None:
     result = compile_spec(f"jobs: {{train: {{image: a, ps: 2, worker: 1, command: {text}}}}}")
     name = result.job()["metadata"]["name"]
@@ -77,6 +79,18 @@ def test_escapes_and_what_a_shell_expands_are_not_ours(compile_spec: Callable[[s
     result = compile_spec(f"jobs: {{train: {{image: a, worker: 2, command: {command}}}}}")
     assert result.text == ""
     assert set(result.env("worker")) == {"TASK_INDEX", "TF_CONFIG"}
+
+
+def test_a_shell_variable_where_no_shell_is_is_a_warning(compile_spec: Callable[[str], Result]) -> None:
+    result = compile_spec("jobs: {train: {image: a, worker: 2, args: [--out=/log/$RUN]}}")
+    assert (result.ok, result.codes) == (True, ["TF305"])
+    assert "write $(RUN)" in result.text
+
+
+def test_a_misspelt_variable_in_a_text_is_a_warning_too(compile_spec: Callable[[str], Result]) -> None:
+    result = compile_spec("jobs: {train: {image: a, worker: 2, command: 'a --hosts=$(WORKER_HOST)'}}")
+    assert (result.ok, result.codes) == (True, ["TF305"])
+    assert "did you mean 'WORKER_HOSTS'?" in result.text
 
 
 def test_a_folder_of_an_unknown_variable_is_refused(compile_spec: Callable[[str], Result]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.model import ROLES
-from tfgitops.shell import SHELL
+from tfgitops.shell import runs_shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -103,6 +103,11 @@ class Discovery:
         """Say that a variable has no value: always where it is ours or decides a path, else where no shell reads it."""
         kind = _ROLE_OF_VARIABLE.get(name)
         at = (*role.route, *place.route)
+        if name.startswith("$"):
+            message = f"no shell runs this, so {name} stays as it is written"
+            hint = f"write $({name[1:]}), which Kubernetes expands"
+            yield Problem(code="TF305", message=message, at=at, found=name, hint=hint, severity="warning")
+            return
         if kind:
             message = f"$({name}) has no value: the job has no {kind}"
             yield Problem(code="TF305", message=message, at=at, hint=f"add the role `{kind}`, or do not refer to it")
@@ -144,17 +149,18 @@ _IN_SHELL = Place("command", ("command",), by_shell=True)
 def references(container: Mapping[str, Any]) -> dict[str, Place]:
     """Return the names in ``$(NAME)`` wherever Kubernetes expands them in a container, each with its first place.
 
-    A text that is run by our shell may also refer to our variables as ``$NAME`` or ``${NAME}``.
+    A text that a shell runs may also refer to our variables as ``$NAME`` or ``${NAME}``; where no shell does, such a
+    name is found with its ``$``.
     """
     found: dict[str, Place] = {}
-    shell = container.get("command", [])[:2] == [*SHELL]
+    shell = runs_shell(container.get("command", ()))
     for field in ("command", "args"):
         for text in container.get(field, ()):
             if "$" in text:
                 place = Place(field, (field,), shell)
                 found.update(dict.fromkeys((name for name in _REFERENCE.findall(text) if name), place) | found)
-                if shell:
-                    found = dict.fromkeys(_SHELL_REFERENCE.findall(text), _IN_SHELL) | found
+                for name in _SHELL_REFERENCE.findall(text):
+                    found.setdefault(name if shell else f"${name}", _IN_SHELL if shell else place)
     for entry in container.get("env") or ():
         if "$(" in (entry.get("value") or ""):
             place = Place("env", ("env", entry["name"]))

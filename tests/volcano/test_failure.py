@@ -1,0 +1,65 @@
+"""What happens when pods fail, unless a spec says otherwise: nobody keeps GPUs for a training that is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+EVICTED = {"event": "PodEvicted", "action": "RestartJob"}
+RESTART_JOB = {"event": "PodFailed", "action": "RestartJob"}
+RESTART_POD = {"event": "PodFailed", "action": "RestartPod"}
+COMPLETE = {"event": "TaskCompleted", "action": "CompleteJob"}
+
+
+def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
+    spec = result.job()["spec"]
+    return {"": spec.get("policies", []), **{task["name"]: task.get("policies", []) for task in spec["tasks"]}}
+
+
+@pytest.mark.parametrize(
+    ("job", "policies"),
+    [
+        ("worker: 1", {"": [EVICTED], "worker": [COMPLETE]}),
+        ("worker: 1, evaluator: 1", {"": [EVICTED], "worker": [RESTART_JOB, COMPLETE], "evaluator": []}),
+        ("worker: 2", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE]}),
+        ("chief: 1, worker: 2", {"": [EVICTED, RESTART_JOB], "chief": [COMPLETE], "worker": []}),
+        ("ps: 1, worker: 2", {"": [EVICTED, RESTART_JOB], "ps": [], "worker": [COMPLETE]}),
+        (
+            "chief: 1, ps: 1, worker: 2, evaluator: 1",
+            {
+                "": [EVICTED],
+                "chief": [RESTART_JOB, COMPLETE],
+                "ps": [RESTART_JOB],
+                "worker": [RESTART_POD],
+                "evaluator": [],
+            },
+        ),
+        ("tasks: {a: 2}", {"": [EVICTED], "a": [COMPLETE]}),
+        ("tasks: {a: 1, b: 1}", {"": [EVICTED], "a": [], "b": []}),
+    ],
+)
+def test_defaults(compile_spec: Callable[[str], Result], job: str, policies: dict[str, Any]) -> None:
+    assert _policies(compile_spec(f"jobs: {{train: {{image: a, {job}}}}}")) == policies
+
+
+def test_a_policy_replaces_the_default_for_its_event_alone(compile_spec: Callable[[str], Result]) -> None:
+    abort = {"event": "PodFailed", "action": "AbortJob"}
+    found = _policies(
+        compile_spec("jobs: {train: {image: a, worker: 2, policies: [{event: PodFailed, action: AbortJob}]}}")
+    )
+    assert found[""] == [abort, EVICTED]
+
+
+def test_a_policy_for_any_event_replaces_all_defaults(compile_spec: Callable[[str], Result]) -> None:
+    found = _policies(compile_spec("jobs: {train: {image: a, worker: 2, policies: [{event: '*', action: AbortJob}]}}"))
+    assert found[""] == [{"event": "*", "action": "AbortJob"}]
+
+
+def test_an_empty_list_removes_the_defaults(compile_spec: Callable[[str], Result]) -> None:
+    assert _policies(compile_spec("jobs: {train: {image: a, worker: 2, policies: []}}"))[""] == []
