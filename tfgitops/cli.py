@@ -33,7 +33,7 @@ EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command lin
 app = typer.Typer(
     name="tfgitops",
     help="Compile short specs into the Volcano Job manifests that run distributed TensorFlow from Git.",
-    epilog="Example: tfgitops build environments/prod",
+    epilog=f"Example: tfgitops build environments/prod. {EXIT_CODES}",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -58,7 +58,7 @@ class Which(StrEnum):
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="PATH",
+        metavar="[PATH]...",
         help="An environment, its environment.yaml, or a folder of environments.",
         show_default="environments",
     ),
@@ -184,7 +184,7 @@ def validate(
 @app.command(epilog=f"Example: tfgitops schema -o schemas/environment.schema.json. {EXIT_CODES}")
 @_guarded
 def schema(
-    which: Annotated[Which, typer.Argument(help="A spec, or a jobs/*.yaml.")] = Which.environment,
+    which: Annotated[Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")] = Which.environment,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
