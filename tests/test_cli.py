@@ -895,3 +895,53 @@ def test_the_program_survives_a_terminal_that_knows_ascii_only() -> None:
     result = subprocess.run([PROGRAM, "build"], capture_output=True, text=True, env=environment, check=False)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
+
+
+# --- what stands in the way --------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_behind_standard_output_is_said_and_is_no_bug() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 - a device
+        process = subprocess.run(
+            [PROGRAM, "build", "--stdout"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert process.returncode == 1
+    assert "standard output cannot be written" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def test_a_file_where_the_manifests_folder_must_be_is_named() -> None:
+    put(PROD / "manifests", "not a folder\n")
+    result = run("build")
+    assert result.exit_code == 1
+    assert f"{PROD}/manifests is a file" in result.stderr
+
+
+def test_a_foreign_file_alone_is_not_for_build_to_mend() -> None:
+    run("build")
+    put(PROD / "manifests" / "workloads" / "extra.yaml", "kind: ConfigMap\n")
+    result = run("build", "--check")
+    assert "move the foreign away" in result.stdout
+    assert "run `tfgitops build`" not in result.stdout
+
+
+def test_a_build_that_is_killed_leaves_nothing_that_a_controller_would_apply(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+
+    def killed(temporary: str, _: str) -> None:
+        left.append(temporary)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    assert run("build").exit_code == 130
+    assert [Path(name).suffix for name in left] == [".tmp"]
+    assert not list(Path().rglob("*.tmp"))
+
+
+def test_a_spec_with_the_wrong_ending_is_named() -> None:
+    (PROD / "environment.yaml").rename(PROD / "environment.yml")
+    result = run("build")
+    assert result.exit_code == 1
+    assert "rename" in result.stderr
+    assert "environment.yml" in result.stderr

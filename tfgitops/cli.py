@@ -184,7 +184,9 @@ def validate(
 @app.command(epilog=f"Example: tfgitops schema -o schemas/environment.schema.json. {EXIT_CODES}")
 @_guarded
 def schema(
-    which: Annotated[Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")] = Which.environment,
+    which: Annotated[
+        Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
+    ] = Which.environment,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
