@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.model import ROLES
-from tfgitops.shell import runs_shell
+from tfgitops.shell import SHELL, runs_shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -153,11 +153,13 @@ def references(container: Mapping[str, Any]) -> dict[str, Place]:
     name is found with its ``$``.
     """
     found: dict[str, Place] = {}
-    shell = runs_shell(container.get("command", ()))
+    command = container.get("command", ())
+    shell = runs_shell(command)
     for field in ("command", "args"):
-        for text in container.get(field, ()):
+        for index, text in enumerate(container.get(field, ())):
             if "$" in text:
-                place = Place(field, (field,), shell)
+                written_as_text = field == "command" and tuple(command[:2]) == SHELL
+                place = Place(field, (field,) if written_as_text else (field, index), shell)
                 found.update(dict.fromkeys((name for name in _REFERENCE.findall(text) if name), place) | found)
                 for name in _SHELL_REFERENCE.findall(text):
                     found.setdefault(name if shell else f"${name}", _IN_SHELL if shell else place)
