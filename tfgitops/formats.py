@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names, quantity
+from tfgitops.kubernetes.duration import is_duration
+from tfgitops.kubernetes.formats import is_config_key, is_port_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +29,6 @@ _IMAGE = re.compile(
 _IMAGE_MAX = 1024
 _MODE_MAX = 0o777
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
-_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h))+\Z")
-_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}\Z")
-_PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def _label_value(value: str | int) -> Complaint | None:
 def _port_name(value: str) -> Complaint | None:
     if value == "tensorflow":
         return Complaint("the port name 'tensorflow' is reserved for the servers", code="TF205")
-    if _PORT_NAME.match(value):
+    if is_port_name(value):
         return None
     return Complaint(
         f"'{value}' cannot be the name of a port",
@@ -183,7 +182,7 @@ def _port_name(value: str) -> Complaint | None:
 
 
 def _config_key(value: str) -> Complaint | None:
-    if _CONFIG_KEY.match(value) and value not in (".", "..") and not value.startswith(".."):
+    if is_config_key(value):
         return None
     return Complaint(f"'{value}' cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'")
 
@@ -201,7 +200,7 @@ def _sub_path(value: str) -> Complaint | None:
 
 
 def _duration(value: str) -> Complaint | None:
-    if _DURATION.match(value):
+    if is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value):
         return None
     return Complaint(f"'{value}' is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m")
 

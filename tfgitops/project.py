@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +64,8 @@ def _tool_table(folder: Path, *, strict: bool = False) -> dict[str, Any] | None:
         return None
     if "tfgitops" not in text:  # most are not ours: do not even parse them
         return None
+    import tomllib  # noqa: PLC0415 - most repositories have no settings of ours
+
     try:
         table = tomllib.loads(text).get("tool", {}).get("tfgitops")
     except tomllib.TOMLDecodeError as error:

@@ -97,10 +97,10 @@ def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
 
 def _check_lengths(role: Role) -> Iterator[Problem]:
     """Refuse a text that Linux would not pass to a process; a script of that size belongs in the image or a volume."""
-    texts = {key: role.data.get(key) or () for key in ("command", "args")}
-    for key, value in texts.items():
-        longest = max((len(str(text).encode()) for text in ([value] if type(value) is str else value)), default=0)
+    for key in ("command", "args"):
+        value = role.data.get(key) or ()
+        longest = max((len(str(text)) for text in ([value] if type(value) is str else value)), default=0)
         if longest > _STRING_MAX:
-            message = f"a text of {longest:,} bytes in `{key}`, and Linux passes on {_STRING_MAX:,} at most"
+            message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {_STRING_MAX:,} at most"
             hint = "put it into the image, or on a volume, and run it from there"
             yield Problem(code="TF304", message=message, at=(*role.route, key), hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tfgitops.kubernetes.names import describe
@@ -21,13 +22,19 @@ BLANKS: Final = "\u00a0\u00ad\u1680\u2000-\u200f\u202f\u205f-\u2064\u3000\ufeff"
 """Characters that look like a blank, or like nothing: the inside of a class of a regular expression."""
 
 _BREAKS = "\x85\u2028\u2029"
-_REFUSED = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFUSED_ASCII = re.compile(r"[^\t\n\x20-\x7e]")
+
+
+@cache
+def _refused() -> re.Pattern[str]:
+    return re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def refused_characters(text: str) -> Iterator[Fault]:
     """Yield a fault for the first of each character that may not stand in a file."""
     seen = set()
-    for match in _REFUSED.finditer(text):
+    refused = _REFUSED_ASCII if text.isascii() else _refused()  # the other takes long to make ready
+    for match in refused.finditer(text):
         char = match[0]
         if char in seen:
             continue

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is imported there to be used so
 from ruamel.yaml.error import MarkedYAMLError
 
-from tfgitops.yamltext.explain import explain
 from tfgitops.yamltext.fault import TextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tfgitops.yamltext.fault import Fault
 
 T = TypeVar("T")
 
@@ -54,11 +55,17 @@ def read(text: str, build: Callable[[Events], T]) -> T:
     except MarkedYAMLError as error:
         spelled = respell(text) if _OLD.search(str(error.problem)) else text
         if spelled == text:
-            raise TextError([explain(text, text, error)]) from error
+            raise TextError([_explain(text, text, error)]) from error
     try:
         return build(Events(spelled, spelled=True))
     except MarkedYAMLError as error:
-        raise TextError([explain(text, spelled, error)]) from error
+        raise TextError([_explain(text, spelled, error)]) from error
+
+
+def _explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
+    from tfgitops.yamltext.explain import explain  # noqa: PLC0415 - half of this package, for faulty texts alone
+
+    return explain(text, spelled, error)
 
 
 def respell(text: str) -> str:

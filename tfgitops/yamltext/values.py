@@ -14,9 +14,7 @@ from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
 from tfgitops.yamltext.characters import refused_characters
 from tfgitops.yamltext.events import Events, read
-from tfgitops.yamltext.explain import second_document
 from tfgitops.yamltext.fault import Fault, Place, TextError
-from tfgitops.yamltext.lines import template_at
 
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 1_000_000
@@ -72,6 +70,8 @@ class _Builder:
         self._next()  # the document ends
         after = self._next()
         if type(after) is not _StreamEnd:
+            from tfgitops.yamltext.explain import second_document  # noqa: PLC0415 - for faulty texts alone
+
             self._note(second_document(after.start_mark.line, after.start_mark.column))
         if self._faults:
             raise TextError(self._faults)
@@ -157,6 +157,8 @@ class _Builder:
         if type(event) is AliasEvent and type(value) is str:
             return value
         start, end = event.start_mark, self._end
+        from tfgitops.yamltext.lines import template_at  # noqa: PLC0415 - for faulty texts alone
+
         if template := template_at(self._source, start.index - 1):
             self._note(template)
             return None
