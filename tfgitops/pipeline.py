@@ -100,7 +100,9 @@ def _compile(
     objects = planner.plan()
     findings.add(places, planner.problems)
 
-    problems = list(admit(environment, objects, plugins))
+    findings.add(places, admit(environment, objects, plugins))
+
+    problems = []
     manifests = tuple(View(planned.manifest) for planned in objects)
     asked = plugins.ask("tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests)
     findings.add(places, [*(problem for _, problem in asked), *problems])

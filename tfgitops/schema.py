@@ -151,7 +151,7 @@ class _Resolver:
             return {key: self(value, document) for key, value in schema.items() if key != "$defs"}
         target = self._target(schema["$ref"], document)
         siblings = {key: self(value, document) for key, value in schema.items() if key not in ("$ref", "$defs")}
-        return {**target, **siblings} if siblings else target
+        return _both(target, siblings) if siblings else target
 
     def _target(self, reference: str, document: str) -> dict[str, Any]:
         name, _, pointer = reference.partition("#/$defs/")
@@ -161,6 +161,15 @@ class _Resolver:
             self._targets[key] = target  # before it is filled, so that a schema may refer to itself
             target.update(self(self._documents[key[0]]["$defs"][pointer], key[0]))
         return self._targets[key]
+
+
+def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
+    """Join a schema and what stands beside the reference to it; where both name types, both must hold."""
+    joined = {**target, **siblings}
+    if "type" in target and "type" in siblings:
+        kinds = [[kind] if type(kind) is str else kind for kind in (target["type"], siblings["type"])]
+        joined["type"] = [kind for kind in kinds[0] if kind in kinds[1]]
+    return joined
 
 
 def _widener(schema: Any, above: tuple[int, ...] = ()) -> Widener | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _SHOWN_AT_MOST = 60
+_KEYS_SHOWN = 4
 _TWO = 2
 _TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
 _TYPE_NAMES = {
@@ -107,9 +108,15 @@ def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], a
     kinds += ["object"] * getattr(error, "or_a_map", False)
     names = list(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
     expected = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    hint = _type_hint(value, kinds, schema) or schema.get("description", "")
+    hint = _type_hint(value, kinds, schema) or schema.get("description", "") or _keys_hint(kinds, schema)
     message = f"{_name(at)} must be {expected}"
     return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
+
+
+def _keys_hint(kinds: list[str], schema: Mapping[str, Any]) -> str:
+    required = schema.get("required") or schema.get("x-required") or ()
+    first = [*required, *(key for key in sorted(schema.get("properties", ())) if key not in required)][:_KEYS_SHOWN]
+    return f"a map with keys such as {', '.join(first)}" if kinds == ["object"] and first else ""
 
 
 def _type_hint(value: Any, kinds: list[str], schema: Mapping[str, Any]) -> str:

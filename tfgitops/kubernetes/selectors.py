@@ -19,6 +19,10 @@ RULES = Rules(
         "k8s-spread-match-label-keys-selector-mismatch": _ALONE,
         "k8s-pod-affinity-match-label-keys-both-lists": _TWICE,
         "k8s-pod-affinity-match-label-keys-selector-mismatch": _ALONE,
+        "pod-affinity-label-key-selected": (
+            "{found} stands in matchLabelKeys and in the labelSelector, and Kubernetes would join the two",
+            "name it in one of them",
+        ),
     }
 )
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -33,6 +37,10 @@ def judge_label_keys(spec: Json) -> Iterator[Fault]:
         yield from _judge_keys("k8s-spread", spread, used, ("topologySpreadConstraints", i))
     for at, term in _terms(spec.get("affinity", {})):
         yield from _judge_keys("k8s-pod-affinity", term, set(), at)
+        selected = _keys(term.get("labelSelector", {}))
+        for i, key in enumerate(term.get("matchLabelKeys", ())):
+            if key in selected:
+                yield RULES.fault("pod-affinity-label-key-selected", (*at, "matchLabelKeys", i), found=key)
 
 
 def _terms(affinity: Json) -> Iterator[tuple[Route, Json]]:

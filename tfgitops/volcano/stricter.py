@@ -29,6 +29,7 @@ _PARTLY = {
     "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
     # It fails, or does nothing, later.
     "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
+    "pod-affinity-label-key-selected": "fails later: Kubernetes adds the pod's own value to such a selector",
     "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
     "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",
     # Not for a manifest in Git.

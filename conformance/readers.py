@@ -1,0 +1,43 @@
+"""Compares what three readers of YAML make of the files that tfgitops writes: YAML 1.1, YAML 1.2, and Go's."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from ruamel.yaml import YAML
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from oracle import Judge
+
+
+def differences(text: str, judge: Judge) -> Iterator[str]:
+    """Yield a line for each reader that reads something else than Go's, the one that clusters are fed by."""
+    expected = _attempt(judge.read, text)
+    readers: dict[str, Callable[[str], Any]] = {"PyYAML": _yaml_1_1, "ruamel.yaml": YAML(typ="safe", pure=True).load}
+    for name, read in readers.items():
+        found = _attempt(read, text)
+        if found != expected:
+            yield f"{name} reads {_apart(found, expected)}"
+
+
+def _yaml_1_1(text: str) -> Any:
+    return yaml.load(text, yaml.CSafeLoader)
+
+
+def _attempt(read: Callable[[str], Any], text: str) -> str:
+    """Return what a reader reads, in one form for all, or that it fails."""
+    try:
+        return json.dumps(read(text), sort_keys=True, default=repr)
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises is its answer
+        return f"{type(error).__name__}: {error}"
+
+
+def _apart(left: str, right: str) -> str:
+    """Quote two texts from shortly before where they part."""
+    same = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    start = max(same - 40, 0)
+    return f"…{left[start : same + 40]}… where Go's reads …{right[start : same + 40]}…"
