@@ -1,14 +1,47 @@
-"""The public face of tfgitops: what a plugin imports, and the compiler as a function."""
+"""The public face of tfgitops: what a plugin imports, and the compiler as a function.
 
-from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
-from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
-from tfgitops.kubernetes import quantity
-from tfgitops.kubernetes.resources import pod_requests
-from tfgitops.model import Environment, Job, Role
-from tfgitops.pipeline import Compiled, File, compile_environment
-from tfgitops.plugins import Plugins, discover, read_schema
-from tfgitops.version import __version__
-from tfgitops.view import View
+Each name is fetched from its home when it is first asked for: the command line must come to its own first line before
+the compiler is imported (`tfgitops.program`).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
+    from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
+    from tfgitops.kubernetes import quantity
+    from tfgitops.kubernetes.resources import pod_requests
+    from tfgitops.model import Environment, Job, Role
+    from tfgitops.pipeline import Compiled, File, compile_environment
+    from tfgitops.plugins import Plugins, discover, read_schema
+    from tfgitops.version import __version__
+    from tfgitops.view import View
+
+_HOMES = {
+    "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
+    "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
+    "kubernetes": ("quantity",),
+    "kubernetes.resources": ("pod_requests",),
+    "model": ("Environment", "Job", "Role"),
+    "pipeline": ("Compiled", "File", "compile_environment"),
+    "plugins": ("Plugins", "discover", "read_schema"),
+    "version": ("__version__",),
+    "view": ("View",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a public name from its home."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'tfgitops' has no attribute '{name}'")
+    if name == "quantity":
+        return import_module("tfgitops.kubernetes.quantity")
+    value = getattr(import_module(f"tfgitops.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
 
 __all__ = [
     "API_VERSION",

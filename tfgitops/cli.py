@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import json
 import os
 import sys
@@ -256,12 +255,3 @@ def _colour(*, no_colour: bool) -> bool:
     if no_colour or os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
-
-
-def main() -> None:
-    """Run the command line."""
-    gc.disable()  # one compile makes no garbage in circles that would be worth the time to look for
-    try:
-        app()
-    finally:
-        gc.freeze()  # nor does the interpreter at its exit

@@ -7,7 +7,7 @@ few dozen shapes of mappings, and decides about each of them once.
 import marshal
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from tfgitops.kubernetes.order import ordered
@@ -27,8 +27,6 @@ _UNSEEN: Final = (
     r"\u205f-\u206f\u2800\u3000\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
     r"\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
-_HIDDEN = re.compile(f"[{_UNSEEN}]")
-_ESCAPED = re.compile(rf'["\\{_UNSEEN}]')
 _SHORT_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BLANK_LINE = re.compile(r"^ +$", re.MULTILINE)
 
@@ -45,6 +43,16 @@ _CACHED_TEXTS: Final = 50_000
 _NEWLINE: Final = "\n"
 _HOLDERS: Final = frozenset({dict, list})
 _KEY_MAX: Final = 1000  # beyond 1024 characters, readers want `? key`
+
+
+@cache
+def _hidden() -> re.Pattern[str]:  # made ready only where a text needs it, for that takes long
+    return re.compile(f"[{_UNSEEN}]")
+
+
+@cache
+def _escaped() -> re.Pattern[str]:
+    return re.compile(rf'["\\{_UNSEEN}]')
 
 
 def emit(manifest: Mapping[str, Any]) -> str:
@@ -159,7 +167,7 @@ def _one_line(text: str) -> str:
     if (_PLAIN(text) and text.lower() not in _RETYPED) or _AMOUNT(text):
         return text
     if _is_hidden(text):
-        return f'"{_ESCAPED.sub(_escape, text)}"'
+        return f'"{_escaped().sub(_escape, text)}"'
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -173,7 +181,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def _is_hidden(text: str) -> bool:
     """Tell whether some of a text cannot be seen; in ASCII, Python has always called the same characters printable."""
-    return not text.isprintable() if text.isascii() else _HIDDEN.search(text) is not None
+    return not text.isprintable() if text.isascii() else _hidden().search(text) is not None
 
 
 @lru_cache(maxsize=256)

@@ -98,8 +98,10 @@ def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
 def _check_lengths(role: Role) -> Iterator[Problem]:
     """Refuse a text that Linux would not pass to a process; a script of that size belongs in the image or a volume."""
     for key in ("command", "args"):
-        value = role.data.get(key) or ()
-        longest = max((len(str(text)) for text in ([value] if type(value) is str else value)), default=0)
+        value = role.data.get(key)
+        if value is None:
+            continue
+        longest = len(value) if type(value) is str else max((len(str(text)) for text in value), default=0)
         if longest > _STRING_MAX:
             message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {_STRING_MAX:,} at most"
             hint = "put it into the image, or on a volume, and run it from there"
