@@ -109,7 +109,7 @@ def tfgitops_objects(environment: Environment) -> Iterable[Object]:
 
 @hookspec
 def tfgitops_accelerators() -> Iterable[Accelerator]:
-    """Say which resources are accelerators; called once, at the start."""
+    """Say which resources are accelerators; not called yet, it is there for the totals that reviews will show."""
     raise NotImplementedError
 
 
