@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, load_tool
 
 from tfgitops.diagnostics import CODES
 
@@ -17,18 +16,9 @@ if TYPE_CHECKING:
 PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "plugins").glob("*.md")]
 
 
-def _reference() -> Any:
-    spec = importlib.util.spec_from_file_location("reference", REPOSITORY / "tools" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", ["spec.md", "diagnostics.md"])
 def test_the_tables_are_fresh(name: str, plugins: Plugins) -> None:
-    reference = _reference()
+    reference = load_tool("reference")
     page = (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
     assert page == reference.with_table(page, reference.tables(plugins)[name]), "run `make docs`"
 

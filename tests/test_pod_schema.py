@@ -1,26 +1,14 @@
 """The pod schema is what Kubernetes publishes, and judges the overlays that our reader of YAML gives."""
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY, load_tool
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from tfgitops.kubernetes.schemafile import schema_file
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-
-
-def generator() -> Any:
-    spec = importlib.util.spec_from_file_location("pod_schema_tool", REPOSITORY / "tools" / "pod_schema.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def errors(name: str, overlay: Any) -> list[str]:
@@ -31,7 +19,7 @@ def errors(name: str, overlay: Any) -> list[str]:
 
 
 def test_the_committed_schema_is_fresh() -> None:
-    tool = generator()
+    tool = load_tool("pod_schema")
     committed = (REPOSITORY / "schemas" / "pod.schema.json").read_text(encoding="utf-8")
     assert committed == tool.render(tool.pod_schema())
     assert len(committed) < 80_000
