@@ -457,6 +457,8 @@ OBJECTS = {
     "a list of labels": "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'labels': ['a']}}",
     "a number for an annotation":
         "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'annotations': {'a': 1}}}",
+    "the label of a job":
+        "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x', 'labels': {'tfgitops/job': 'train'}}}",
 }  # fmt: skip
 
 
@@ -486,6 +488,21 @@ def test_no_object_leaves_the_manifests(folder: object, repository: Repository) 
     result = build()
     assert result.exit_code == 1, result.output
     assert list(repository.root.rglob("configmap-x.yaml")) == []
+
+
+KINDS = [("v1", "ConfigMap"), ("batch/v1", "Job"), ("batch.volcano.sh/v1alpha1", "Job")]
+
+
+@pytest.mark.parametrize(("version", "kind"), KINDS)
+def test_an_object_because_of_a_job_is_not_taken_for_the_job(version: str, kind: str, repository: Repository) -> None:
+    body = f"""
+        for job in environment.jobs:
+            yield Object({{"apiVersion": "{version}", "kind": "{kind}", "metadata": {{"name": "x"}}}}, job.route)
+    """
+    repository.plugin("further", hook("tfgitops_objects", "environment", body))
+    compiled = repository.compile()
+    assert compiled.ok, render(compiled.diagnostics)
+    assert f"workloads/{kind.lower()}-x.yaml" in [file.path for file in compiled.files]
 
 
 def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Repository) -> None:

@@ -38,7 +38,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
     queues = _queues(objects)
     for planned in objects:
         manifest = planned.manifest
-        if job := jobs.get(planned.because):
+        if planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
             yield from _judge(job, manifest, plugins)
         elif manifest["kind"] == "Queue":
             for fault in judge_queue(manifest, queues, "create"):

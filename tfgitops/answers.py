@@ -94,6 +94,8 @@ def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
         texts = metadata.get(key, {})
         right = type(texts) is dict and all(type(value) is str for value in texts.values())
         expect(right, f"manifest.metadata.{key}", texts, "a map of texts")
+        taken = next((name for name in texts if name.startswith("tfgitops/")), None)
+        expect(taken is None, f"manifest.metadata.{key}", taken, "a prefix of your own: tfgitops/ is the compiler's")
 
 
 def _problem(answer: Problem) -> Problem:

@@ -24,6 +24,9 @@ CLUSTER_ROLES = ("chief", "ps", "worker")
 
 ROLES = (*CLUSTER_ROLES, "evaluator")
 
+JOB_LABEL = "tfgitops/job"
+"""The label of a Job, and of its pods, that holds the job's name; nothing else has it."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Role:
@@ -129,9 +132,13 @@ class Environment:
         return twin
 
     @cached_property
-    def twins(self) -> Mapping[str, Job]:
-        """The jobs of the twin, by name."""
-        return {job.name: job for job in self.twin.jobs}
+    def by_name(self) -> Mapping[str, Job]:
+        """The jobs, by name."""
+        return {job.name: job for job in self.jobs}
+
+    def job_of(self, manifest: Mapping[str, Any]) -> Job | None:
+        """Return the job that a planned manifest is of, or None for any other object."""
+        return self.by_name.get((manifest["metadata"].get("labels") or {}).get(JOB_LABEL, ""))
 
 
 def _twin(job: Job, environment: Environment) -> Job:
@@ -148,5 +155,5 @@ def _twin(job: Job, environment: Environment) -> Job:
 def read_only(value: Any) -> Any:
     """Return what a plugin gets in place of a value of ours."""
     if type(value) is Job:
-        return value.environment.twins[value.name]
+        return value.environment.twin.by_name[value.name]
     return value.twin if type(value) is Environment else value

@@ -10,6 +10,7 @@ from tfgitops.formats import RESERVED_ENV
 from tfgitops.hookspecs import Patch
 from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.shape import Notes, settle
+from tfgitops.model import JOB_LABEL
 from tfgitops.plain import AnswerError, check_route, expect, place_of, plain_map, show
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
 
@@ -32,14 +33,14 @@ _WRITTEN_BY_CORE = {
         ("metadata", "namespace"): "it is the environment's",
         ("metadata", "finalizers"): "of a Job's metadata a plugin adds labels and annotations",
         ("metadata", "ownerReferences"): "of a Job's metadata a plugin adds labels and annotations",
-        ("metadata", "labels", "tfgitops/job"): "it is the job's name",
+        ("metadata", "labels", JOB_LABEL): "it is the job's name",
         ("spec", "tasks"): "they are the roles; patch them with role.pod(…) and role.container(…)",
         ("spec", "minAvailable"): "the roles decide it",
         ("spec", "policies"): "the strategy and the spec's `policies` decide them",
         ("spec", "schedulerName"): "it is always volcano",
     },
     "pod": {
-        ("metadata", "labels", "tfgitops/job"): "it is the job's name",
+        ("metadata", "labels", JOB_LABEL): "it is the job's name",
         ("metadata", "annotations", "tfgitops/rerun"): "it is the spec's `rerun`",
         ("spec", "hostname"): "Volcano names the pods, and TF_CONFIG names them by it",
         ("spec", "subdomain"): "the job's Service has this name, and TF_CONFIG names it",

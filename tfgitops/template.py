@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes import quantity
 from tfgitops.kubernetes.merge import merge
 from tfgitops.kubernetes.overlay import prepare
+from tfgitops.model import JOB_LABEL
 from tfgitops.shell import shell_command
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tfgitops.kubernetes.merge import Conflict
     from tfgitops.model import Job, Role
 
-JOB_LABEL = "tfgitops/job"
 RERUN_ANNOTATION = "tfgitops/rerun"
 PORT_NAME = "tensorflow"
 

@@ -77,9 +77,8 @@ def tfgitops_accelerators() -> Iterator[Accelerator]:
 @hookimpl
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
     """Refuse containers that mix families of GPU, however they came by them."""
-    jobs = {job.name: job for job in environment.jobs}
     for manifest in manifests:
-        if job := jobs.get((manifest["metadata"].get("labels") or {}).get("tfgitops/job", "")):
+        if job := environment.job_of(manifest):
             yield from check_containers(job, manifest)
 
 

@@ -15,10 +15,9 @@ def check_gangs(
     environment: Environment, queues: Queues, manifests: tuple[Mapping[str, Any], ...]
 ) -> Iterator[Problem]:
     """Report each planned Job whose gang asks for more than a queue may use (docs/volcano.md 5)."""
-    jobs = {job.name: job for job in environment.jobs}
     limits = {name: _limits(name, queues) for name in queues}
     for manifest in manifests:
-        job = jobs.get((manifest["metadata"].get("labels") or {}).get("tfgitops/job", ""))
+        job = environment.job_of(manifest)
         if job and (found := limits.get(manifest["spec"]["queue"])):
             yield from _check(job, gang_requests(manifest), found)
 

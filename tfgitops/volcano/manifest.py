@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.model import JOB_LABEL
 from tfgitops.volcano.identity import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
     """
     data = job.data
     asked = wanted.get("metadata", {})
-    labels = {**asked.get("labels", {}), **_texts(data.get("labels")), "tfgitops/job": job.name}
+    labels = {**asked.get("labels", {}), **_texts(data.get("labels")), JOB_LABEL: job.name}
     annotations = {**asked.get("annotations", {}), **_texts(data.get("annotations"))}
     metadata: dict[str, Any] = {"name": PLACEHOLDER, "namespace": job.environment.namespace, "labels": labels}
     if annotations:
