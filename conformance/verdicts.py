@@ -43,7 +43,6 @@ class Case:
     """One recorded verdict, with the objects that it is about."""
 
     record: Json
-    op: str
     old: Json | None
     new: Json
     queues: Sequence[Json]
@@ -90,7 +89,6 @@ def load(folder: Path) -> Iterator[Case]:
             op = record.get("op") or ("update" if "oldPatch" in record else "create")
             yield Case(
                 record=record,
-                op=op,
                 old=patched(base, record["oldPatch"]) if op == "update" else None,
                 new=patched(base, record["patch"]),
                 queues=bases["queueSets"][record["queues"]],
@@ -136,10 +134,10 @@ def pointer(route: Route) -> str:
 def judge(case: Case) -> list[Fault]:
     """Ask the model for its verdict."""
     if case.new.get("kind") == "Queue":
-        return judge_queue(case.new, case.queues, "create" if case.op == "create" else "update")
+        return judge_queue(case.new, case.queues, "create" if case.old is None else "update")
     if case.old is None:
         return judge_job(case.new, case.queues)
-    return judge_update(case.old, case.new, case.queues)
+    return judge_update(case.old, case.new)
 
 
 def run(folder: Path = COMMITTED) -> Report:

@@ -72,7 +72,7 @@ def _has_faults(packed: bytes) -> bool:
 def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
     """Judge a Job as it would be stored; that its queue exists is the queue plugin's to say, which knows all of them.
 
-    ``tasks`` is whether to judge each task by itself, too.
+    ``tasks`` is whether to judge each task's policies and pod, too.
     """
     queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
     after = stored(manifest, tasks=tasks)

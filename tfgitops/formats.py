@@ -19,7 +19,10 @@ RESERVED_ENV = re.compile(r"TF_CONFIG|TASK_INDEX|TASK_TYPE|RUN|(?:PS|WORKER|CHIE
 JOB_NAME_MAX = 50
 """59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
-ROLE_NAMES = ("chief", "ps", "worker", "evaluator")
+CLUSTER_ROLES = ("chief", "ps", "worker")
+"""The roles in TensorFlow's ``cluster``; the evaluator is outside of it (docs/volcano.md 9)."""
+
+ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
@@ -137,10 +140,15 @@ def _image(value: str) -> Complaint | None:
     return Complaint(f"'{value}' is not an image reference", "[registry/]repository[:tag][@digest]", hint)
 
 
+def reserved_variable(name: str) -> Complaint:
+    """Say that a variable is not for the spec to set, and who sets it."""
+    writer = "Volcano" if name.startswith(("VC_", "VK_")) else "the compiler"
+    return Complaint(f"the variable {name} is reserved", hint=f"{writer} writes it; leave it out", code="TF205")
+
+
 def _env_name(value: str) -> Complaint | None:
     if RESERVED_ENV.fullmatch(value):
-        writer = "Volcano" if value.startswith(("VC_", "VK_")) else "the compiler"
-        return Complaint(f"the variable {value} is reserved", hint=f"{writer} writes it; leave it out", code="TF205")
+        return reserved_variable(value)
     if names.is_env_name(value):
         return None
     return Complaint(f"'{value}' cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first")

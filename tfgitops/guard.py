@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
-from tfgitops.formats import RESERVED_ENV
+from tfgitops.formats import RESERVED_ENV, reserved_variable
 from tfgitops.kubernetes.merge import repeated
 from tfgitops.template import PORT_NAME
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, hosts_variable
@@ -140,14 +140,8 @@ def sidecar(at: Route, name: str) -> Problem:
 
 
 def _reserved_variable(at: Route, name: str) -> Problem:
-    writer = "Volcano" if name.startswith(("VC_", "VK_")) else "the compiler"
-    return Problem(
-        code="TF205",
-        message=f"the variable {name} is reserved",
-        at=at,
-        hint=f"{writer} writes it; leave it out",
-        on_key=at[-1] == name,
-    )
+    said = reserved_variable(name)
+    return Problem(code=said.code, message=said.message, at=at, hint=said.hint, on_key=at[-1] == name)
 
 
 def _given_twice(at: Route, element: Any) -> Problem:

@@ -97,7 +97,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterable[Problem]:
 
 @hookspec
 def tfgitops_contribute(job: Job) -> Iterable[Patch]:
-    """Say what this plugin adds to a job; called once a job, when it is planned."""
+    """Say what this plugin adds to a job; called when a job is planned, and again where its manifest is at fault."""
     raise NotImplementedError
 
 

@@ -172,8 +172,7 @@ class _Reader:
         """Read the file of one job, whose name is the file's."""
         name = path.stem
         document = self.read(path, prefix=("jobs", name))
-        first = document.text.split("\n", 1)[0] if document else ""
-        top = Span(file=shown(path), line=1, column=1, excerpt=first)
+        top = document.span_at(0, 0) if document else Span(file=shown(path), line=1, column=1)
         if complaint := complain("job-name", name):
             better = re.search(r"'(.+)'", complaint.hint)
             self.diagnostics.append(
@@ -221,8 +220,9 @@ class _Reader:
         if type(value) is not dict:
             found = "nothing" if value is None else "a list" if type(value) is list else "a single value"
             wanted = "a job's own mapping" if prefix else "the keys of an environment"
-            span = Span(file=name, line=1, column=1, excerpt=text.split("\n", 1)[0])
-            self.say("TF202", f"the file holds {found}", span, f"it must hold {wanted}, as `key: value`")
+            self.say(
+                "TF202", f"the file holds {found}", document.span_at(0, 0), f"it must hold {wanted}, as `key: value`"
+            )
             return None
         document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
         self.diagnostics.extend(lookalikes(document))

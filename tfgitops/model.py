@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.formats import CLUSTER_ROLES
 from tfgitops.hookspecs import Patch
 from tfgitops.places import Places
 from tfgitops.view import View, freeze
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.diagnostics import Route
-
-CLUSTER_ROLES = ("chief", "ps", "worker")
-"""The roles in TensorFlow's ``cluster``; the evaluator is outside of it (docs/volcano.md 9)."""
-
-ROLES = (*CLUSTER_ROLES, "evaluator")
 
 JOB_LABEL = "tfgitops/job"
 """The label of a Job, and of its pods, that holds the job's name; nothing else has it."""

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import Diagnostic
+from tfgitops.formats import ROLE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tfgitops.diagnostics import Problem, Route, Span
     from tfgitops.document import Document
-
-ROLE_KEYS = ("chief", "ps", "worker", "evaluator")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ class Places:
         chain = self.chains.get(str(route[1]), (route[:2],))
         rest = route[2:]
         found = [(*start, *rest) for start in chain]
-        depth = 2 if rest[0] == "tasks" else 1 if rest[0] in ROLE_KEYS else 0
+        depth = 2 if rest[0] == "tasks" else 1 if rest[0] in ROLE_NAMES else 0
         if depth and len(rest) > depth:
             found += [(*start, *rest[depth:]) for start in chain]
         return found

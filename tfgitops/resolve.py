@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.model import ROLES, Environment, Job, Role
+from tfgitops.formats import ROLE_NAMES
+from tfgitops.model import Environment, Job, Role
 from tfgitops.places import Places
 from tfgitops.tensorflow.strategy import infer
 from tfgitops.validate import validate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _OVERLAYS = ("pod", "container")
 _NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", *_OVERLAYS})
-_HOLDS_ROLES = frozenset({*ROLES, "tasks"})
+_HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
 _NOT_FROM = ("from", "pin", "rerun")
 
 
@@ -192,7 +193,7 @@ class _Resolver:
         shaped = {
             key: value
             for key, value in self._defaults.items()
-            if key != "tasks" and (key not in ROLES or type(block.get(key)) is dict)
+            if key != "tasks" and (key not in ROLE_NAMES or type(block.get(key)) is dict)
         }
         tasks = block.get("tasks") or {}
         shared = {k: v for k, v in (self._defaults.get("tasks") or {}).items() if type(tasks.get(k)) is dict}
@@ -226,7 +227,7 @@ class _Resolver:
 
     def _roles(self, block: Mapping[str, Any], route: Route) -> Iterator[Role]:
         shared = {key: value for key, value in block.items() if key in self._inherited and value is not None}
-        for kind in ROLES:
+        for kind in ROLE_NAMES:
             if role := self._role(kind, kind, block.get(kind), shared, (*route, kind)):
                 yield role
         tasks = block.get("tasks") or {}

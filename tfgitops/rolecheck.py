@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
 from tfgitops.kubernetes import quantity
+from tfgitops.shell import STRING_MAX
 from tfgitops.template import overlay_source
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tfgitops.model import Job, Role
 
 _MIN_MEMORY = 4 * 2**20 * quantity.NANO
-_STRING_MAX = 131_071  # Linux: MAX_ARG_STRLEN, the longest single argument of a process, less its end
 
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
@@ -102,7 +102,7 @@ def _check_lengths(role: Role) -> Iterator[Problem]:
         if value is None:
             continue
         longest = len(value) if type(value) is str else max((len(str(text)) for text in value), default=0)
-        if longest > _STRING_MAX:
-            message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {_STRING_MAX:,} at most"
+        if longest > STRING_MAX:
+            message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {STRING_MAX:,} at most"
             hint = "put it into the image, or on a volume, and run it from there"
             yield Problem(code="TF304", message=message, at=(*role.route, key), hint=hint)

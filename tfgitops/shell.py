@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 SHELL = ("/bin/sh", "-c")
 
+STRING_MAX = 131_071
+"""The longest argument or variable that Linux passes on to a program: MAX_ARG_STRLEN, less its end."""
+
 # Kubernetes's references, and plain command substitutions: the shell runs those before it runs the command.
 _SUBSTITUTION = re.compile(r"\$\([^()'\"`;\n]*\)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")

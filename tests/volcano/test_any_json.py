@@ -52,7 +52,7 @@ def test_nothing_raises(data: st.DataObject, base: dict[str, Any]) -> None:
     judge_job(broken, QUEUES)
     judge_queue(broken, QUEUES)
     judge_template(broken)
-    judge_update(base, broken, QUEUES)
+    judge_update(base, broken)
     if isinstance(broken, dict):
         drift(broken)
         noop(base, broken)

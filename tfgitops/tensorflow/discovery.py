@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.model import ROLES
-from tfgitops.shell import SHELL, runs_shell
+from tfgitops.formats import ROLE_NAMES
+from tfgitops.shell import SHELL, STRING_MAX, runs_shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,9 +27,8 @@ _INDEX = {
     "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}},
 }
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
-_STRING_MAX = 131_071  # Linux: MAX_ARG_STRLEN, the longest string in a process's environment, less its end
 _json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-_ROLE_OF_VARIABLE = {f"{kind.upper()}_HOSTS": kind for kind in ROLES}
+_ROLE_OF_VARIABLE = {f"{kind.upper()}_HOSTS": kind for kind in ROLE_NAMES}
 
 
 @lru_cache(maxsize=1024)
@@ -124,11 +123,11 @@ class Discovery:
     def _too_long(self, role: Role, env: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
         for entry in env:
             text = entry.get("value", "")
-            if len(text) * (1 + self._longer) <= _STRING_MAX:  # whatever the name, it is short enough
+            if len(text) * (1 + self._longer) <= STRING_MAX:  # whatever the name, it is short enough
                 continue
             length = len(text) + text.count(self._run) * self._longer + len(entry["name"]) + 1
-            if length > _STRING_MAX:
-                message = f"{entry['name']} has {length:,} characters, and Linux passes on {_STRING_MAX:,} at most"
+            if length > STRING_MAX:
+                message = f"{entry['name']} has {length:,} characters, and Linux passes on {STRING_MAX:,} at most"
                 hint = "fewer replicas, or a shorter job name"
                 yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
 

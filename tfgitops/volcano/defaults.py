@@ -65,7 +65,7 @@ def drift(manifest: Json) -> list[Route]:
 def noop(old: Json, new: Json) -> bool:
     """Tell whether applying `new` over `old` writes nothing at all."""
     live, after = applied(old, new)
-    return live == after.manifest and not difference(live, after.manifest)
+    return not difference(live, after.manifest)
 
 
 def _settled(manifest: object, *, tasks: bool = True) -> Stored:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import Note, Problem, did_you_mean
 from tfgitops.volcano.identity import DIGITS
+from tfgitops.volcano.tasks import POD_NAME_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.model import Job, Role
 
-POD_NAME_MAX = 63
 
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
 """Where none of them is written, all pods start together, and no number can be wrong."""
@@ -116,7 +116,7 @@ def _check_names(job: Job) -> Iterator[Problem]:
         if pod > POD_NAME_MAX:
             name = f"{job.name}-{'x' * DIGITS}-{role.name}-{role.replicas - 1}"
             yield Problem(
-                code="TF503", message=f"the pod name '{name}' has {pod} characters, 63 at most are allowed",
+                code="TF503", message=f"the pod name '{name}' has {pod} characters, {POD_NAME_MAX} at most are allowed",
                 at=role.route if role.kind == "task" else job.route, on_key=True, found=f"{pod} characters",
                 expected=f"at most {POD_NAME_MAX}", hint=f"shorten the name by {pod - POD_NAME_MAX}",
             )  # fmt: skip

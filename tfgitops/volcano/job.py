@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names
 from tfgitops.kubernetes.pod import judge_settled
-from tfgitops.volcano.defaults import ROOT_QUEUE, Stored, stored
+from tfgitops.volcano.defaults import DEFAULT_QUEUE, ROOT_QUEUE, Stored, stored
 from tfgitops.volcano.fault import Fault, Rules, show
 from tfgitops.volcano.metadata import judge_metadata
 from tfgitops.volcano.plugins import judge_plugins
@@ -74,7 +74,7 @@ def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
 def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tasks: bool = True) -> list[Fault]:
     """Do the same for who has asked already what the server would store of the manifest.
 
-    :param tasks: whether to judge each task by itself, too.
+    :param tasks: whether to judge each task's policies and pod, too.
     """
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
@@ -87,7 +87,7 @@ def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tas
 
 
 def judge_task(task: Json) -> Iterator[Fault]:
-    """Judge one task, by what its schema cannot say; `tasks.py` judges what relates tasks to each other."""
+    """Judge one task's policies and pod; `tasks.py` judges its numbers and names, and tasks against each other."""
     yield from judge_policies(task.get("policies", ()), ("policies",))
     for fault in judge_settled(task.get("template", {})):
         yield fault.below(("template",))
@@ -114,7 +114,7 @@ def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
     yield from judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
     yield from judge_topologies(spec)
     yield from _judge_volumes(spec.get("volumes", ()))
-    yield from _judge_queue(spec.get("queue", "default"), queues)
+    yield from _judge_queue(spec.get("queue", DEFAULT_QUEUE), queues)
 
 
 def _judge_name(name: str, spec: Json) -> Iterator[Fault]:

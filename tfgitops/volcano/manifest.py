@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.model import JOB_LABEL
+from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
 from tfgitops.volcano.identity import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ API_VERSION = "batch.volcano.sh/v1alpha1"
 SVC_ARGUMENTS = ("--publish-not-ready-addresses=true",)
 """Peers wait for each other before they are ready, so their names must resolve before (docs/volcano.md 5)."""
 
-_MAX_RETRY = 3
 _RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")
 """Strategies in which one lost peer hangs the rest."""
 
@@ -34,9 +34,9 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
     if annotations:
         metadata["annotations"] = annotations
     spec: dict[str, Any] = {
-        "schedulerName": "volcano",
-        "queue": "default",
-        "maxRetry": _MAX_RETRY,
+        "schedulerName": SCHEDULER,
+        "queue": DEFAULT_QUEUE,
+        "maxRetry": MAX_RETRY,
         **wanted.get("spec", {}),
         "minAvailable": job.min_available,
         "plugins": _plugins(data.get("plugins", {}), wanted.get("spec", {}).get("plugins", {})),
@@ -56,7 +56,7 @@ def _task(job: Job, role: Role, template: Mapping[str, Any], deciding: str) -> d
         "name": role.name,
         "replicas": role.replicas,
         "minAvailable": role.min_available,
-        "maxRetry": role.data.get("maxRetry", _MAX_RETRY),
+        "maxRetry": role.data.get("maxRetry", MAX_RETRY),
         "template": template,
     }
     if depends := role.data.get("dependsOn"):

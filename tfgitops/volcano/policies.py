@@ -60,8 +60,6 @@ RULES = Rules(
 
 def judge_policies(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
     """Judge one list of policies: each by itself, then all against each other."""
-    if not policies:
-        return
     for i, policy in enumerate(policies):
         yield from _judge_trigger(policy, (*at, i))
         if policy.get("action") not in ACTIONS:

@@ -75,7 +75,9 @@ def _judge_pod_name(job: str, task: Task, position: int, at: Route) -> Iterator[
     for rule, pod in (("pod-name", asked), ("pod-name-of-last-replica", last)):
         over = len(pod) - POD_NAME_MAX
         if over > 0:
-            yield RULES.fault(rule, (*at, "name"), found=len(pod), expected="at most 63", pod=pod, over=over)
+            yield RULES.fault(
+                rule, (*at, "name"), found=len(pod), expected=f"at most {POD_NAME_MAX}", pod=pod, over=over
+            )
             return
 
 

@@ -14,7 +14,7 @@ from tfgitops.volcano.rewrite import rewritten
 from tfgitops.volcano.tasks import judge_partitions, judge_topologies, replicas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     Json = dict[str, Any]
 
@@ -48,14 +48,12 @@ RULES = Rules(
 )
 
 
-def judge_update(old: object, new: object, queues: Sequence[Mapping[str, Any]] = ()) -> list[Fault]:
+def judge_update(old: object, new: object) -> list[Fault]:
     """List what the cluster would refuse of a change from one applied manifest of a Job to the next.
 
     :param old: the manifest as it was applied last; it must have been admitted.
     :param new: the manifest to be applied, any JSON value.
-    :param queues: the Queues that exist, which an update of a Job does not ask about.
     """
-    del queues
     if faults := stored(new).notes.faults:
         return faults
     assert isinstance(old, dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml.tokens import (
     FlowMappingEndToken,
@@ -14,6 +14,9 @@ from ruamel.yaml.tokens import (
 
 from tfgitops.yamltext.fault import Fault, Place
 from tfgitops.yamltext.scene import Scene, cannot_start, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CLOSES = {"[": "]", "{": "}"}
 _NAMES = {"[": "list", "{": "map"}
@@ -62,12 +65,17 @@ def behind_quotes(scene: Scene, quote: str, *, glued: bool) -> Fault:
 def last_token_before(scene: Scene) -> Any:
     """Return where the token before the place begins."""
     start = None
-    for token in tokens_of(scene.spelled):
-        mark = token.start_mark
-        if (mark.line, mark.column) >= (scene.line, scene.column):
-            break
-        start = mark
+    for token in _tokens_before(scene):
+        start = token.start_mark
     return start
+
+
+def _tokens_before(scene: Scene) -> Iterator[Any]:
+    """Yield the tokens that begin before the place."""
+    for token in tokens_of(scene.spelled):
+        if (token.start_mark.line, token.start_mark.column) >= (scene.line, scene.column):
+            return
+        yield token
 
 
 def flow(scene: Scene) -> Fault:
@@ -127,9 +135,7 @@ def no_entry(scene: Scene, opening: str, mark: Any) -> Fault:
 def open_bracket(scene: Scene) -> tuple[str, Any] | None:
     """Return the innermost bracket that is open at the place, and its mark."""
     opened: list[tuple[str, Any]] = []
-    for token in tokens_of(scene.spelled):
-        if (token.start_mark.line, token.start_mark.column) >= (scene.line, scene.column):
-            break
+    for token in _tokens_before(scene):
         kind = type(token)
         if kind in (FlowSequenceStartToken, FlowMappingStartToken):
             opened.append(("[" if kind is FlowSequenceStartToken else "{", token.start_mark))

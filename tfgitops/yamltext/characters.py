@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tfgitops.kubernetes.names import describe
-from tfgitops.yamltext.fault import Fault
+from tfgitops.yamltext.fault import Fault, line_and_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +39,7 @@ def refused_characters(text: str) -> Iterator[Fault]:
         if char in seen:
             continue
         seen.add(char)
-        start = match.start()
-        line, column = text.count("\n", 0, start), start - (text.rfind("\n", 0, start) + 1)
+        line, column = line_and_column(text, match.start())
         if char in _BREAKS:
             message = f"{describe(char)} breaks this line for YAML, though no editor shows it"
             yield Fault("TF109", message, line, column, "leave it out, or break the line as usual")

@@ -25,8 +25,7 @@ def explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
         error: what libyaml said.
     """
     scene = Scene(text, spelled, error)
-    tabbed = scene.before + scene.char
-    if scene.char == "\t" or (not scene.before.strip(" ") and "\t" in tabbed):
+    if scene.char == "\t":
         return scene.say("a tab is used for indentation", "indent with blanks; YAML does not allow tabs")
     said = f"{error.context or ''} | {error.problem or ''}"
     above = scene.lines.above(scene.line)

@@ -28,6 +28,11 @@ class Fault:
     also: Place | None = None
 
 
+def line_and_column(text: str, index: int) -> tuple[int, int]:
+    """Say where an index of a text is, as a line and a column that count from 0."""
+    return text.count("\n", 0, index), index - (text.rfind("\n", 0, index) + 1)
+
+
 class TextError(Exception):
     """Raised with every fault that was found in a text."""
 

@@ -6,7 +6,7 @@ import re
 
 from tfgitops.kubernetes.names import describe
 from tfgitops.yamltext.characters import BLANKS
-from tfgitops.yamltext.fault import Fault, Place
+from tfgitops.yamltext.fault import Fault, Place, line_and_column
 
 _QUOTED = re.compile(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?:^|(?<=\s))#.*""")
 _TEMPLATE = re.compile(r"\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$)|<%.*?(?:%>|$)")
@@ -77,8 +77,7 @@ def template_at(text: str, index: int) -> Fault | None:
     match = _TEMPLATE.match(text, index) if index >= 0 else None
     if match is None:
         return None
-    line, column = text.count("\n", 0, index), index - (text.rfind("\n", 0, index) + 1)
-    return _template(match[0].split("\n", 1)[0], line, column)
+    return _template(match[0].split("\n", 1)[0], *line_and_column(text, index))
 
 
 def _template(written: str, line: int, column: int) -> Fault:
