@@ -684,6 +684,7 @@ def test_a_wrong_command_line_is_2_and_writes_nothing(arguments: tuple[str, ...]
     [
         ("nowhere", "nowhere is not there"),
         ("empty", "no environment is below empty"),
+        ("folded", "folded/environment.yaml is a folder"),
         ("pyproject.toml", "pyproject.toml is not an environment"),
         ("", "is not there"),
     ],
@@ -691,6 +692,7 @@ def test_a_wrong_command_line_is_2_and_writes_nothing(arguments: tuple[str, ...]
 @pytest.mark.parametrize("command", ["build", "validate", "lock"])
 def test_a_path_without_environment_is_1(command: str, path: str, message: str) -> None:
     Path("empty").mkdir()
+    Path("folded/environment.yaml").mkdir(parents=True)
     if path == "":
         (PROD / "environment.yaml").unlink()
         PROD.rmdir()

@@ -59,6 +59,8 @@ def find_environments(path: Path) -> list[Path]:
         raise _no_place(f"{path} is not an environment", f"an environment is a folder that holds {SPEC}")
     if (path / SPEC).is_file():
         return [path.resolve()]
+    if (path / SPEC).is_dir():
+        raise _no_place(f"{shown(path / SPEC)} is a folder", "it must be a file: the spec of the environment")
     found = sorted(folder.resolve() for folder in _folders(path) if (folder / SPEC).is_file())
     if not found:
         other = next(path.rglob("environment.yml"), None)
