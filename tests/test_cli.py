@@ -19,7 +19,6 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import tfgitops.cli
 from tfgitops.cli import app
 from tfgitops.version import __version__
 
@@ -725,7 +724,7 @@ def test_a_bug_of_ours_is_3_and_shows_where(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(tfgitops.cli, "compile_all", fail)
+    monkeypatch.setattr("tfgitops.cli.common.compile_all", fail)
     result = run("build")
     assert result.exit_code == 3
     assert "RuntimeError: a bug" in result.stderr

@@ -1,0 +1,63 @@
+"""The command line: one module a command, flags in, exit code out; here they meet, and what stands before them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+from tfgitops.cli.common import example
+
+COMMANDS = ("build", "validate", "schema", "lock")
+"""In the order of their use; each is a module here, imported when it is called: the others cost no start."""
+
+
+class _Commands(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - click's signature
+        for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:  # all, to find what may have been meant
+            if name not in self.commands:
+                self.commands[name] = typer.main.get_command(import_module(f"tfgitops.cli.{name}").app)
+        return self.commands.get(cmd_name)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="tfgitops",
+    help="Compile short specs into the Volcano Job manifests that run distributed TensorFlow from Git.",
+    epilog=example("tfgitops build environments/prod"),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(*, value: bool) -> None:
+    if value:
+        from tfgitops.plugins import discover  # noqa: PLC0415 - commands import what they need
+        from tfgitops.project import find_root, read_project  # noqa: PLC0415
+        from tfgitops.version import __version__  # noqa: PLC0415
+
+        project = read_project(find_root(Path.cwd()))
+        names = ", ".join(f"{plugin.name} {plugin.version}" for plugin in discover(project).plugins)
+        print(f"tfgitops {__version__} (plugins: {names or 'none'})")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=lambda value: _version(value=value), is_eager=True, help="Show the versions."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""

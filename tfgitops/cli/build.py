@@ -1,0 +1,66 @@
+"""`tfgitops build`: compile environments and write their manifests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.build import build as settle
+from tfgitops.build import documents
+from tfgitops.cli.common import (
+    Format,
+    FormatOption,
+    NoColour,
+    Paths,
+    Quiet,
+    Strict,
+    Verbose,
+    Without,
+    check_versions,
+    command_app,
+    compile_session,
+    example,
+    guarded,
+    report,
+)
+from tfgitops.session import open_session
+
+app = command_app()
+
+
+@app.command(epilog=example("tfgitops build environments/prod"))
+@guarded
+def build(
+    paths: Paths = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a manifest differs.")] = False,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Write the manifests to standard output.")] = False,
+    locked: Annotated[bool, typer.Option("--locked", help="Refuse versions other than tfgitops.lock's.")] = False,
+    strict: Strict = False,
+    format_: FormatOption = Format.text,
+    no_plugin: Without = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColour = False,
+) -> int:  # fmt: skip
+    """Compile environments and write their manifests."""
+    if stdout and (check or format_ is Format.json):
+        raise typer.BadParameter("--stdout goes with neither --check nor --format json")
+    session = open_session(paths or [Path("environments")], no_plugin or ())
+    refused, found = check_versions(session, locked=locked, strict=strict)
+    if refused:
+        return report(found, format_, no_colour=no_color)
+    results = compile_session(session, strict=strict)
+    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+    if stdout:
+        sys.stdout.write(documents(results))
+        return report(found, format_, no_colour=no_color)
+    outcome = settle(results, session.abandoned, check=check, verbose=verbose)
+    found += outcome.diagnostics
+    code = report(found, format_, no_colour=no_color, files=outcome.differences)
+    if format_ is Format.text:
+        lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return code or int(check and bool(outcome.differences))

@@ -1,0 +1,133 @@
+"""The command line: what all commands have in common, their options, exit codes and reports."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tfgitops.diagnostics import CompileError, Diagnostic, as_errors, has_errors, ordered
+from tfgitops.load import shown
+from tfgitops.lock import check_lock
+from tfgitops.pipeline import Compiled
+from tfgitops.report import as_json, text
+from tfgitops.session import Session, compile_all
+
+EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command line, 3 a bug of tfgitops."
+
+
+def command_app() -> typer.Typer:
+    """Return what a module adds its command to; it is shown as plain text, and fails as `guarded` has it."""
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+
+
+def example(line: str) -> str:
+    """Return the last paragraph of a help text."""
+    return f"Example: {line}. {EXIT_CODES}"
+
+
+class Format(StrEnum):
+    """How problems are shown."""
+
+    text = "text"
+    json = "json"
+
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PATH]...",
+        help="An environment, its environment.yaml, or a folder of environments.",
+        show_default="environments",
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
+Without = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show problems only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List every file.")]
+NoColour = Annotated[bool, typer.Option("--no-color", help="Show problems without colours.")]
+
+
+def guarded(command: Callable[..., int]) -> Callable[..., None]:
+    """Turn what a command returns or raises into an exit code, the same everywhere."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except CompileError as error:
+            code = report(
+                error.diagnostics, kwargs.get("format_", Format.text), no_colour=kwargs.get("no_color", False)
+            )
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except OSError as error:  # a full disk behind standard output: files of ours report theirs themselves
+            sys.stderr.write(f"standard output cannot be written: {error.strerror}\n")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
+        except KeyboardInterrupt:
+            print("interrupted; what was written is whole", file=sys.stderr)
+            code = 130
+        except (typer.Exit, typer.BadParameter):
+            raise
+        except Exception:  # noqa: BLE001 - the last net: a bug of ours has a code of its own
+            traceback.print_exc()
+            print("this is a bug of tfgitops; please report it with the lines above", file=sys.stderr)
+            code = 3
+        raise typer.Exit(code)
+
+    return run
+
+
+def check_versions(session: Session, *, locked: bool, strict: bool) -> tuple[bool, list[Diagnostic]]:
+    """Compare the versions in use with the lock, and tell whether that forbids going on."""
+    found = check_lock(session, strict=locked)
+    if strict:
+        found = list(as_errors(found))
+    return has_errors(found), found
+
+
+def compile_session(session: Session, *, strict: bool) -> list[Compiled]:
+    """Compile all environments of a call, with a line of progress on a terminal."""
+    results = compile_all(session, _progress(len(session.folders)))
+    return [compiled.as_strict() for compiled in results] if strict else results
+
+
+def _progress(total: int) -> Callable[[int, Path], None]:
+    def show(index: int, folder: Path) -> None:
+        if total > 1 and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[Kcompiling {shown(folder)} ({index + 1} of {total})")
+            if index + 1 == total:
+                sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    return show
+
+
+def report(
+    diagnostics: Iterable[Diagnostic], form: Format, *, no_colour: bool, files: Iterable[tuple[str, str]] = ()
+) -> int:
+    """Show all diagnostics in the form that was asked for, and return the exit code that they call for."""
+    found = list(ordered(diagnostics))
+    if form is Format.json:
+        sys.stdout.write(as_json.render(found, files))
+    elif found:
+        sys.stderr.write(text.render(found, colour=_colour(no_colour=no_colour)))
+        sys.stderr.write("\n" + text.totals(found) + "\n")
+    return int(has_errors(found))
+
+
+def _colour(*, no_colour: bool) -> bool:
+    if no_colour or os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()

@@ -1,0 +1,23 @@
+"""`tfgitops lock`: record the versions of the compiler and the plugins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfgitops.cli.common import Paths, Quiet, Without, command_app, example, guarded
+from tfgitops.load import shown
+from tfgitops.lock import versions, write_lock
+from tfgitops.session import open_session
+
+app = command_app()
+
+
+@app.command(epilog=example("tfgitops lock"))
+@guarded
+def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -> int:
+    """Record the versions of the compiler and the plugins in tfgitops.lock."""
+    session = open_session(paths or [Path("environments")], no_plugin or ())
+    path = write_lock(session)
+    if not quiet:
+        print(f"{shown(path)}: " + ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items()))
+    return 0

@@ -1,0 +1,49 @@
+"""`tfgitops schema`: write the JSON Schema of a spec for editors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.cli.common import Without, command_app, example, guarded
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.editors import for_editors
+from tfgitops.plugins import discover
+from tfgitops.project import find_root, read_project
+
+app = command_app()
+
+
+class Which(StrEnum):
+    """Which file a schema is for."""
+
+    environment = "environment"
+    job = "job"
+
+
+@app.command(epilog=example("tfgitops schema -o schemas/environment.schema.json"))
+@guarded
+def schema(
+    which: Annotated[
+        Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
+    ] = Which.environment,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
+    no_plugin: Without = None,
+) -> int:  # fmt: skip
+    """Write the JSON Schema of a spec for editors, plugins included."""
+    plugins = discover(read_project(find_root(Path.cwd())), no_plugin or ())
+    content = json.dumps(for_editors(plugins.fragments, job=which is Which.job), indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        sys.stdout.write(content)
+        return 0
+    try:
+        output.write_text(content, encoding="utf-8", newline="\n")
+    except OSError as error:
+        message = f"{output} cannot be written: {error.strerror}"
+        raise CompileError([Diagnostic(code="TF602", severity="error", message=message)]) from error
+    return 0

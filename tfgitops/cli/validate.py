@@ -1,0 +1,47 @@
+"""`tfgitops validate`: make every check, and write nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfgitops.cli.common import (
+    Format,
+    FormatOption,
+    NoColour,
+    Paths,
+    Quiet,
+    Strict,
+    Without,
+    check_versions,
+    command_app,
+    compile_session,
+    example,
+    guarded,
+    report,
+)
+from tfgitops.load import shown
+from tfgitops.session import open_session
+
+app = command_app()
+
+
+@app.command(epilog=example("tfgitops validate environments/prod"))
+@guarded
+def validate(
+    paths: Paths = None,
+    strict: Strict = False,
+    format_: FormatOption = Format.text,
+    no_plugin: Without = None,
+    quiet: Quiet = False,
+    no_color: NoColour = False,
+) -> int:
+    """Make every check, and write nothing."""
+    session = open_session(paths or [Path("environments")], no_plugin or ())
+    _, found = check_versions(session, locked=False, strict=strict)
+    results = compile_session(session, strict=strict)
+    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+    code = report(found, format_, no_colour=no_color)
+    if format_ is Format.text and not quiet:
+        for compiled in results:
+            print(f"{shown(compiled.folder)}: {'valid' if compiled.ok else 'not valid'}")
+    return code
