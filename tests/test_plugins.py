@@ -285,7 +285,7 @@ def test_no_order_of_plugins_changes_a_byte(repository: Repository) -> None:
     repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
     repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
     repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
-    plugins = repository.discover("gpu", "storage")
+    plugins = repository.discover("gpu", "nodes", "storage")
     texts = {
         tuple(file.text for file in repository.compile(Plugins(order)).files) for order in permutations(plugins.plugins)
     }
@@ -297,7 +297,8 @@ def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], reposito
     bodies = {"alpha": requirement("a"), "beta": requirement("b")}
     for name in order:
         repository.plugin(name, bodies[name])
-    assert [plugin.name for plugin in repository.discover().plugins] == ["alpha", "beta", "gpu", "queue", "storage"]
+    names = [plugin.name for plugin in repository.discover().plugins]
+    assert names == ["alpha", "beta", "gpu", "nodes", "queue", "storage"]
     term = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert [entry["key"] for entry in term["nodeSelectorTerms"][0]["matchExpressions"]] == ["a", "b"]
 

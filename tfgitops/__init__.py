@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
     from tfgitops.kubernetes import quantity
+    from tfgitops.kubernetes.requirements import is_extended
     from tfgitops.kubernetes.resources import pod_requests
     from tfgitops.model import Environment, Job, Role
     from tfgitops.pipeline import Compiled, File, compile_environment
@@ -22,6 +23,7 @@ _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
     "kubernetes": ("quantity",),
+    "kubernetes.requirements": ("is_extended",),
     "kubernetes.resources": ("pod_requests",),
     "model": ("Environment", "Job", "Role"),
     "pipeline": ("Compiled", "File", "compile_environment"),
@@ -64,6 +66,7 @@ __all__ = [
     "did_you_mean",
     "discover",
     "hookimpl",
+    "is_extended",
     "pod_requests",
     "quantity",
     "read_schema",

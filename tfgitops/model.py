@@ -82,6 +82,17 @@ class Job:
         """Make a patch of the Volcano Job; ``because`` are the keys that asked for it."""
         return Patch(("job",), value, (*self.route, *because))
 
+    def written(self, role: Role, *routes: tuple[str, ...]) -> Route:
+        """Return where the spec says the first of some routes that a role says, or the job for all its roles.
+
+        The routes begin at a key of the role. Where none of them is said, it is the last one, of the role.
+        """
+        for route in routes:
+            for holder in (role, self):
+                if _says(holder.data, route):
+                    return (*holder.route, *route)
+        return (*role.route, *routes[-1])
+
     @property
     def port(self) -> int:
         """The port of the TensorFlow servers."""
@@ -135,6 +146,14 @@ class Environment:
     def job_of(self, manifest: Mapping[str, Any]) -> Job | None:
         """Return the job that a planned manifest is of, or None for any other object."""
         return self.by_name.get((manifest["metadata"].get("labels") or {}).get(JOB_LABEL, ""))
+
+
+def _says(data: Any, keys: tuple[str, ...]) -> bool:
+    for key in keys:
+        if not isinstance(data, (dict, View)) or key not in data:
+            return False
+        data = data[key]
+    return True
 
 
 def _twin(job: Job, environment: Environment) -> Job:

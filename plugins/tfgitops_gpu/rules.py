@@ -99,9 +99,5 @@ def _check_families(job: Job, role: Role, devices: list[str]) -> Iterator[Proble
 
 def _place(job: Job, role: Role, resource: str) -> tuple[str | int, ...]:
     """Point at the overlay that brought a resource in, or at the gpu block."""
-    for holder in (role, job):
-        resources = (holder.get("container") or {}).get("resources") or {}
-        for bound in ("limits", "requests"):
-            if resource in (resources.get(bound) or {}):
-                return (*holder.route, "container", "resources", bound, resource)
-    return (*role.route, "gpu")
+    overlays = [("container", "resources", bound, resource) for bound in ("limits", "requests")]
+    return job.written(role, *overlays, ("gpu",))

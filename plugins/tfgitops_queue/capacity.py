@@ -45,17 +45,11 @@ def _limits(name: str, queues: Queues) -> list[tuple[str, str, int]]:
 def _check(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
     for queue, resource, most in limits:
         if wanted.get(resource, 0) > most:
-            needs, has = (
-                quantity.write(wanted[resource], style=_style(resource)),
-                quantity.write(most, style=_style(resource)),
-            )
+            style = quantity.style_of(resource)
+            needs, has = (quantity.write(amount, style=style) for amount in (wanted[resource], most))
             yield Problem(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
                 hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
                 notes=(Note(message="the queue's capability", at=("queues", queue, "capability", resource)),),
             )  # fmt: skip
-
-
-def _style(resource: str) -> Any:
-    return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""

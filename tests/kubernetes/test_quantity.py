@@ -186,6 +186,14 @@ def test_integers_are_quantities() -> None:
     assert quantity.explain(0) is None
 
 
+@pytest.mark.parametrize(
+    ("resource", "amount"),
+    [("cpu", "1024"), ("memory", "1Ki"), ("ephemeral-storage", "1Ki"), ("hugepages-2Mi", "1Ki"), ("a.com/gpu", "1024")],
+)
+def test_bytes_are_written_in_binary(resource: str, amount: str) -> None:
+    assert quantity.write(1024 * NANO, style=quantity.style_of(resource)) == amount
+
+
 def test_sums_are_written_in_the_style_asked_for() -> None:
     total = quantity.parse("16Gi") + quantity.parse("512Mi")
     assert quantity.write(total, style="i") == "16896Mi"

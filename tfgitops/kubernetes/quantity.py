@@ -69,6 +69,11 @@ def write(nanos: int, *, style: Style = "") -> str:
     return sign + _write_decimal(abs(nanos), exponential=style == "e")
 
 
+def style_of(resource: str) -> Style:
+    """Give the style in which people write amounts of a resource: binary for what is counted in bytes."""
+    return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""
+
+
 def explain(quantity: str | int) -> str | None:
     """Say what to write instead of something that is no quantity; None if it is one."""
     text = str(quantity)

@@ -1,0 +1,33 @@
+"""Nodes: whether every pod fits a node of the pools that the environment declares, and every gang fits the pools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops import Environment, Problem, SchemaFragment, hookimpl, read_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+tfgitops_api = 1
+
+CODES = {
+    "NODES01": "a pod that selects nodes which no pool has",
+    "NODES02": "a pod that is larger than any node it may run on",
+    "NODES03": "a gang that has no room on the nodes it may run on",
+}
+
+
+@hookimpl
+def tfgitops_schema() -> Iterator[SchemaFragment]:
+    """Own `nodes` at the top."""
+    yield SchemaFragment("environment", "nodes", read_schema(__name__)["nodes"])
+
+
+@hookimpl
+def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
+    """Refuse pods and gangs that have no room on the nodes: they would wait for ever."""
+    if nodes := environment.get("nodes"):
+        from tfgitops_nodes.rules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
+
+        yield from check_jobs(environment, nodes, manifests)

@@ -1,0 +1,127 @@
+"""Pools of nodes alike: what each node offers, and whether it has the labels that a pod selects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfgitops import Route, is_extended, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+UNLIMITED = 1 << 200
+"""More than any pod can ask for, in nanos; a whole number, so that all counting is exact."""
+
+_ONLY_WHERE_LISTED = ("volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
+"""Amounts of a share, which not every version of Volcano takes for resources of a node; `vgpu-number` always counts."""
+
+_HOST_NAME = "kubernetes.io/hostname"
+"""The one label that every node has, and no two alike; a pool cannot say it, so it decides nothing here."""
+
+
+class Requirement(NamedTuple):
+    """One expression of a node selector; a plain pair of labels is ``In`` with one value."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.operator == "In" and len(self.values) == 1:
+            return f"{self.key}: {self.values[0]}"
+        return " ".join(filter(None, (self.key, self.operator, ", ".join(self.values))))
+
+
+Amounts = tuple[tuple[str, int], ...]
+"""Resources and how much of each, in nanos of its unit; none of nothing."""
+
+Wish = tuple[tuple[Requirement, ...], ...]
+"""What the labels of a pod's node must be: every requirement of any one term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """So many nodes alike; ``amounts`` are what pods may have of each, in nanos of the resource's unit."""
+
+    name: str
+    count: int
+    amounts: Mapping[str, int] = field(hash=False)
+    labels: Mapping[str, str] = field(hash=False)
+
+    def has(self, resource: str) -> int:
+        """Return what one node offers: a device that is not listed is not there, all else is without limit."""
+        listed = self.amounts.get(resource)
+        if listed is not None:
+            return listed
+        return 0 if is_extended(resource) and resource not in _ONLY_WHERE_LISTED else UNLIMITED
+
+    def route(self, *keys: str) -> Route:
+        """Return where the spec says something of the pool: a key, a label, or how much of a resource it has."""
+        return ("nodes", self.name, *(("accelerators",) if is_extended(keys[0]) else ()), *keys)
+
+    def unmet(self, wish: Wish) -> tuple[Requirement, ...]:
+        """Return what the nodes lack of the nearest term; nothing if a pod with this wish may run here."""
+        terms = [tuple(one for one in term if not _meets(self.labels, one)) for term in wish]
+        return min(terms, key=len)
+
+
+def read_pools(nodes: Mapping[str, Any]) -> tuple[Pool, ...]:
+    """Return the pools of an environment's `nodes`, by name."""
+    return tuple(
+        Pool(
+            name=name,
+            count=pool["count"],
+            amounts={resource: quantity.parse(amount) for resource, amount in _amounts(pool)},
+            labels={key: str(value) for key, value in (pool.get("labels") or {}).items()},
+        )
+        for name, pool in sorted(nodes.items())
+    )
+
+
+def wish_of(spec: Mapping[str, Any]) -> Wish:
+    """Return what a PodSpec asks of the labels of its node, by nodeSelector and by required node affinity."""
+    pairs = sorted((spec.get("nodeSelector") or {}).items())
+    selected = tuple(Requirement(key, "In", (value,)) for key, value in pairs)
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if not required:
+        return (selected,)
+    return tuple((*selected, *_requirements(term)) for term in required["nodeSelectorTerms"])
+
+
+def _amounts(pool: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from ((resource, pool[resource]) for resource in ("cpu", "memory") if resource in pool)
+    yield from (pool.get("accelerators") or {}).items()
+
+
+def _requirements(term: Mapping[str, Any]) -> Iterator[Requirement]:
+    """Yield what a term asks of labels; its `matchFields` name a node, which a pool cannot."""
+    for one in term.get("matchExpressions") or ():
+        yield Requirement(one["key"], one["operator"], tuple(one.get("values") or ()))
+
+
+def _meets(labels: Mapping[str, str], wanted: Requirement) -> bool:
+    """Tell whether labels meet a requirement, as Kubernetes's `labels.Requirement` does."""
+    if wanted.key == _HOST_NAME and wanted.key not in labels:
+        return True
+    return _OPERATORS[wanted.operator](labels.get(wanted.key), wanted.values)
+
+
+def _compare(value: str | None, values: tuple[str, ...]) -> int:
+    """Return whether a number is greater (1) or less (-1) than the one it is compared with; 0 for what is no number."""
+    try:
+        number, bound = int(value or ""), int(values[0])
+    except ValueError:
+        return 0
+    return (number > bound) - (number < bound)
+
+
+_OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
+    "In": lambda value, values: value in values,
+    "NotIn": lambda value, values: value not in values,
+    "Exists": lambda value, _: value is not None,
+    "DoesNotExist": lambda value, _: value is None,
+    "Gt": lambda value, values: _compare(value, values) > 0,
+    "Lt": lambda value, values: _compare(value, values) < 0,
+}
