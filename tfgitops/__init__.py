@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins import Plugins, discover, read_schema
     from tfgitops.version import __version__
     from tfgitops.view import View
+    from tfgitops.volcano.gang import gang_pods
 
 _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
@@ -30,6 +31,7 @@ _HOMES = {
     "plugins": ("Plugins", "discover", "read_schema"),
     "version": ("__version__",),
     "view": ("View",),
+    "volcano.gang": ("gang_pods",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -65,6 +67,7 @@ __all__ = [
     "compile_environment",
     "did_you_mean",
     "discover",
+    "gang_pods",
     "hookimpl",
     "is_extended",
     "pod_requests",

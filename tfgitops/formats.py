@@ -22,6 +22,9 @@ JOB_NAME_MAX = 50
 CLUSTER_ROLES = ("chief", "ps", "worker")
 """The roles in TensorFlow's ``cluster``; the evaluator is outside of it (docs/volcano.md 9)."""
 
+SERVER_PORT = "tensorflow"
+"""The name of the port on which a pod of TensorFlow's cluster is reached by the others; nothing else has it."""
+
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
 _IMAGE = re.compile(

@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
-from tfgitops.formats import RESERVED_ENV, reserved_variable
+from tfgitops.formats import RESERVED_ENV, SERVER_PORT, reserved_variable
 from tfgitops.kubernetes.merge import repeated
-from tfgitops.template import PORT_NAME
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, hosts_variable
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class _Guard:
             message = f"without its ports the servers on port {self._port} cannot be named"
             yield _refused((*at, "ports"), message, "leave it out")
         for index, entry in enumerate(container.get("ports") or ()):
-            if entry and (entry.get("containerPort") == self._port or entry.get("name") == PORT_NAME):
+            if entry and (entry.get("containerPort") == self._port or entry.get("name") == SERVER_PORT):
                 message = f"port {self._port} is the TensorFlow servers' own"
                 yield _refused((*at, "ports", index), message, "change it with the job's `port`, for all roles")
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.formats import SERVER_PORT
 from tfgitops.kubernetes import quantity
+from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.merge import merge
 from tfgitops.kubernetes.overlay import prepare
 from tfgitops.model import JOB_LABEL
 from tfgitops.shell import shell_command
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
+from tfgitops.volcano.rewrite import without_empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from tfgitops.model import Job, Role
 
 RERUN_ANNOTATION = "tfgitops/rerun"
-PORT_NAME = "tensorflow"
 
 _JOB_KEYS = ("workdir", "serviceAccount", "imagePullSecrets", "rerun", "pod", "container")
 """What a job says of all its pods beside what its roles inherit."""
@@ -82,7 +84,7 @@ def _frame(packed: bytes, pod: United, container: United) -> dict[str, Any]:
     port, job, role = marshal.loads(packed)  # noqa: S302 - packed by the caller, a few lines ago
     training: dict[str, Any] = {"name": TRAINING_CONTAINER}
     if port:
-        training["ports"] = [{"name": PORT_NAME, "containerPort": port, "protocol": "TCP"}]
+        training["ports"] = [{"name": SERVER_PORT, "containerPort": port, "protocol": "TCP"}]
     training = _lay_over(training, container.value)
     training = _lay_over(training, _own_fields(role) | _shared_fields(job | role))
     template = {
@@ -97,6 +99,8 @@ def _frame(packed: bytes, pod: United, container: United) -> dict[str, Any]:
     for data in (job, role):
         if patch := _prepared(data, "pod"):
             template = merge(template, patch, "PodTemplateSpec")
+    if any(overlay in data for data in (job, role) for overlay in ("container", "pod")):
+        template["spec"] = without_empty(shape_of("pod.schema.json", "PodSpec"), template["spec"])
     _write_defaults(template)
     return template
 
@@ -128,11 +132,10 @@ def _own_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if "image" in data:
         fields["image"] = data["image"]
-    command = data.get("command")
-    if command is not None:
+    if command := data.get("command"):
         fields["command"] = shell_command(command) if type(command) is str else _texts(command)
-    if "args" in data:
-        fields["args"] = _texts(data["args"])
+    if args := data.get("args"):
+        fields["args"] = _texts(args)
     if env := data.get("env"):
         fields["env"] = [_variable(name, value) for name, value in env.items()]
     return fields

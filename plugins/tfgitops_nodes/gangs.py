@@ -17,26 +17,6 @@ if TYPE_CHECKING:
 _HINT = "it would wait for ever: fewer or smaller pods, or more nodes"
 
 
-def gang(job: Job) -> list[int]:
-    """Return for each role how many of its pods must run at once, whatever happens (docs/volcano.md 5).
-
-    TensorFlow's cluster needs all its hosts. Of the others, those that wait for none are needed as far as the job's
-    `minAvailable` cannot be reached without them; where it is less than all roles together, Volcano counts no role by
-    itself. Those that wait for others may come when these are done.
-    """
-    by_role = job.min_available >= sum(role.min_available for role in job.roles)
-    first = sum(role.replicas for role in job.roles if not role.get("dependsOn"))
-    needed = []
-    for role in job.roles:
-        if role.in_cluster and job.strategy != "none":
-            needed.append(role.replicas)
-        elif role.get("dependsOn"):
-            needed.append(0)
-        else:
-            needed.append(max(role.min_available if by_role else 0, job.min_available - (first - role.replicas)))
-    return needed
-
-
 def check_gang(job: Job, pods: Pods) -> Iterator[Problem]:
     """Report a gang whose pods each fit a node, and all together have no room."""
     needs = tuple(need for _, need in pods)

@@ -12,16 +12,17 @@ from tfgitops import (
     Problem,
     Role,
     did_you_mean,
+    gang_pods,
     is_extended,
     pod_requests,
     quantity,
 )
-from tfgitops_nodes.gangs import asked_at, check_gang, gang
+from tfgitops_nodes.gangs import asked_at, check_gang
 from tfgitops_nodes.packing import Need
 from tfgitops_nodes.pools import Amounts, Pool, Wish, read_pools, wish_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 def check_jobs(
@@ -37,7 +38,7 @@ def check_jobs(
 def _check_job(job: Job, manifest: Mapping[str, Any], pools: tuple[Pool, ...]) -> Iterator[Problem]:
     problems: list[Problem] = []
     needs: list[tuple[Role, Need]] = []
-    for role, task, count in zip(job.roles, manifest["spec"]["tasks"], gang(job), strict=True):
+    for role, task, count in zip(_roles(job, manifest), manifest["spec"]["tasks"], gang_pods(manifest), strict=True):
         spec = task["template"]["spec"]
         amounts, wish = tuple(sorted(one for one in pod_requests(spec).items() if one[1])), wish_of(spec)
         chosen = _chosen(wish, pools)
@@ -48,6 +49,16 @@ def _check_job(job: Job, manifest: Mapping[str, Any], pools: tuple[Pool, ...]) -
         else:
             problems.append(_not_there(job, role, spec, pools, _fitting(amounts, pools) or pools))
     yield from problems or check_gang(job, needs)
+
+
+def _roles(job: Job, manifest: Mapping[str, Any]) -> Sequence[Role]:
+    """Return a role for each task; those of a pinned job are its manifest's, whatever the spec says by now."""
+    if job.get("pin") is None:
+        return job.roles
+    return [
+        Role(name=task["name"], kind="task", replicas=task["replicas"], data={}, route=(*job.route, "pin"))
+        for task in manifest["spec"]["tasks"]
+    ]
 
 
 @lru_cache(maxsize=1024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Job, Note, Problem, pod_requests, quantity
+from tfgitops import Environment, Job, Note, Problem, gang_pods, pod_requests, quantity
 from tfgitops_queue.hierarchy import Queues, above
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ def check_gangs(
 
 
 def gang_requests(manifest: Mapping[str, Any]) -> dict[str, int]:
-    """Return what the pods that must be able to start ask for together, in nanos."""
+    """Return what the pods that must run at once ask for together, in nanos."""
     total = {"pods": 0}
-    for task in manifest["spec"]["tasks"]:
-        needed = task["minAvailable"]
+    for task, needed in zip(manifest["spec"]["tasks"], gang_pods(manifest), strict=True):
         total["pods"] += needed * quantity.NANO
         for name, amount in pod_requests(task["template"]["spec"]).items():
             total[name] = total.get(name, 0) + amount * needed

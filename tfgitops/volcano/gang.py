@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem, did_you_mean
+from tfgitops.formats import SERVER_PORT
 from tfgitops.volcano.identity import DIGITS
 from tfgitops.volcano.tasks import POD_NAME_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.model import Job, Role
 
 
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
 """Where none of them is written, all pods start together, and no number can be wrong."""
+
+
+def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
+    """Return for each task of a planned Job how many of its pods must run at once, whatever happens.
+
+    TensorFlow's servers, those with its port, are all needed: each waits for the others. Of other tasks, those that
+    wait for none are needed as far as the job's `minAvailable` cannot be reached without them; where that is less than
+    all tasks together, Volcano counts no task by itself. Those that wait for others may come when these are done
+    (docs/volcano.md 5).
+    """
+    spec = manifest["spec"]
+    tasks, least = spec["tasks"], spec["minAvailable"]
+    by_task = least >= sum(task["minAvailable"] for task in tasks)
+    first = sum(task["replicas"] for task in tasks if not task.get("dependsOn"))
+    needed = []
+    for task in tasks:
+        replicas = task["replicas"]
+        if _is_server(task):
+            needed.append(replicas)
+        elif task.get("dependsOn"):
+            needed.append(0)
+        else:
+            needed.append(max(task["minAvailable"] if by_task else 0, least - (first - replicas)))
+    return needed
+
+
+def _is_server(task: Mapping[str, Any]) -> bool:
+    training = task["template"]["spec"]["containers"][0]
+    return any(port.get("name") == SERVER_PORT for port in training.get("ports") or ())
 
 
 def check_gang(job: Job) -> Iterator[Problem]:

@@ -54,6 +54,19 @@ def rewritten(shape: Shape, value: Any, amount: Callable[[str | int], str | int]
     return result
 
 
+def without_empty(shape: Shape, value: Any) -> Any:
+    """Return a settled value without what Go would leave out, and so without what no one can tell from nothing."""
+    if isinstance(value, list) and shape.every:
+        return [without_empty(shape.every, item) for item in value]
+    if not isinstance(value, dict) or shape.fields is None:
+        return value
+    return {
+        key: without_empty(inner, item)
+        for key, item in value.items()
+        if (inner := shape.fields[key]) and not _left_out(key, inner, item, required=key in shape.required)
+    }
+
+
 def _left_out(key: str, shape: Shape, value: Any, *, required: bool) -> bool:
     if required:
         return False

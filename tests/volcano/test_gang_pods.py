@@ -1,0 +1,47 @@
+"""What must run at once is what a queue or nodes must have room for: no less, and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfgitops import gang_pods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        ("ps: 1, worker: 3", [1, 3]),
+        ("ps: 1, worker: {replicas: 3, dependsOn: [ps]}", [1, 3]),  # each server waits for all others
+        ("worker: 2, tasks: {prepare: 4}", [2, 4]),
+        ("worker: 2, tasks: {report: {replicas: 4, dependsOn: [worker]}}", [2, 0]),
+        ("tasks: {shard: {replicas: 8, minAvailable: 1}}, minAvailable: 1", [1]),
+        ("tasks: {a: {replicas: 3, minAvailable: 1}, b: {replicas: 3, minAvailable: 1}}, minAvailable: 5", [2, 2]),
+        ("tasks: {a: 2, b: {replicas: 3, minAvailable: 2}}", [2, 2]),
+    ],
+)
+def test_what_must_run_at_once(compile_spec: Callable[[str], Result], job: str, expected: list[int]) -> None:
+    result = compile_spec(f"jobs: {{train: {{image: a, {job}}}}}\n")
+    assert gang_pods(result.job()) == expected
+
+
+def test_a_task_that_waits_needs_no_room_in_the_queue_beside_those_it_waits_for(
+    compile_spec: Callable[[str], Result],
+) -> None:
+    spec = """\
+        queues: {small: {capability: {cpu: 4}}}
+        jobs:
+          train:
+            image: a
+            queue: small
+            cpu: 4
+            tasks: {prepare: 1, report: {dependsOn: [prepare]}}
+        """
+    assert compile_spec(spec).codes == []
+    assert compile_spec(spec.replace("{dependsOn: [prepare]}", "1")).codes == ["QUEUE05"]
