@@ -33,6 +33,7 @@ CODES: dict[str, str] = {
     "TF303": "the gang does not fit the cluster",
     "TF304": "a command that cannot be run as it is written",
     "TF305": "a variable that has no value in this job",
+    "TF306": "the committed manifest of a pinned job, or one that it needs, is missing, changed or another",
     "TF401": "two plugins want different values for one field",
     "TF402": "an overlay touches what discovery or identity needs",
     "TF403": "a sidecar that never ends",

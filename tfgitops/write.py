@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tfgitops.committed import MANIFESTS, existing
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.headers import read_header
 from tfgitops.load import shown
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from tfgitops.pipeline import File
 
-MANIFESTS = "manifests"
-_READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
@@ -54,7 +53,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
         problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
     elif top.exists() and not top.is_dir():
         problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
-    found = dict(_existing(top)) if not problems else {}
+    found = dict(existing(top)) if not problems else {}
     differences = []
     for path, text in found.items():
         expected = wanted.get(path)
@@ -83,27 +82,6 @@ def _texts(files: Iterable[File]) -> dict[str, str]:
             hint = "this is a bug of tfgitops; please report it"
             raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)])
     return wanted
-
-
-def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield each file that a controller would apply, with its text; None for what is no text, or a link."""
-    start = len(f"{top}/")
-    for current, folders, names in os.walk(top):
-        folders.sort()
-        for name in names:
-            if name.endswith(_READ_BY_CONTROLLERS):
-                path = f"{current}/{name}"
-                yield path[start:], _text(path)
-
-
-def _text(path: str) -> str | None:
-    if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
-        return None
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - likewise
-            return file.read().decode().replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def _state(text: str | None, expected: str | None) -> State | None:
