@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
+    "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }

@@ -109,7 +109,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
     try:
         for difference in differences:
             if difference.path in wanted:
-                _replace(top, difference.path, wanted[difference.path])
+                replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
             elif difference.state != "foreign":
                 (top / difference.path).unlink()
         _tidy(top)
@@ -120,14 +120,20 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
         raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)]) from error
 
 
-def _replace(top: Path, path: str, text: str) -> None:
-    folder, _, name = path.rpartition("/")
-    temporary, final = f"{top}/{folder}/{_TEMPORARY}{name}.tmp", f"{top}/{path}"
+def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
+    """Replace a file as a whole: after a fault it is the old one or the new one.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    final = str(path)
+    folder, _, name = final.rpartition("/")
+    temporary = f"{folder}/{_TEMPORARY}{name}.tmp"
     try:
         handle = _create(temporary)
         try:
-            os.fchmod(handle, _MODE)  # whatever the umask
-            _write_all(handle, text.encode())
+            os.fchmod(handle, mode)  # whatever the umask
+            _write_all(handle, data)
         finally:
             os.close(handle)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
@@ -180,7 +186,7 @@ def _in_the_way(path: Path, reason: str) -> Diagnostic:
 
 @contextmanager
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
-    """Keep other builds off an environment; one that comes second says so, and waits."""
+    """Keep others that write off an environment; one that comes second says so, and waits."""
     if fcntl is None:
         yield
         return
