@@ -38,12 +38,21 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
     queues = _queues(objects)
     for planned in objects:
         manifest = planned.manifest
-        if planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
+        if planned.text:
+            yield from (_problem(fault, planned.because) for fault in _judge_kept(manifest, queues))
+        elif planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
             yield from _judge(job, manifest, plugins)
         elif manifest["kind"] == "Queue":
             for fault in judge_queue(manifest, queues, "create"):
                 if fault.rule not in SAID_TWICE:
                     yield _problem(fault, _queue_route(planned, fault.at))
+
+
+def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
+    """Judge what was committed and is kept: it has no line in the spec but that of the pin."""
+    if manifest["kind"] == "Job":
+        return _faults(manifest)
+    return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
 
 
 def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Problem]:

@@ -6,11 +6,12 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
 from tfgitops.plan import level
-from tfgitops.write import MANIFESTS, Difference, alone, apply, compare
+from tfgitops.write import Difference, alone, apply, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,15 +46,17 @@ def build(results: Sequence[Compiled], abandoned: Iterable[Path], *, check: bool
     outcome = Outcome()
     for compiled in results:
         if compiled.ok:
-            _settle(compiled.folder, compiled.files, outcome, check=check, verbose=verbose, jobs=_jobs(compiled))
+            if verbose:
+                outcome.lines += _frozen(compiled)
+            _settle(compiled.folder, compiled.files, outcome, check=check, verbose=verbose, total=_total(compiled))
         else:
             outcome.lines.append(f"{_named(compiled.folder)}: {_nothing_written(check=check)}")
     for folder in abandoned:
-        _settle(folder, (), outcome, check=check, verbose=verbose, jobs=0)
+        _settle(folder, (), outcome, check=check, verbose=verbose, total="0 jobs, 0 manifests")
     return outcome
 
 
-def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: bool, verbose: bool, jobs: int) -> None:
+def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: bool, verbose: bool, total: str) -> None:
     name = _named(folder)
     try:
         if check:
@@ -71,7 +74,7 @@ def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: boo
     outcome.differences += words
     outcome.lines += _listed(words, everything=check or verbose)
     if files or differences:
-        outcome.lines.append(f"{name}: {_summary(jobs, len(files), differences, check=check)}")
+        outcome.lines.append(f"{name}: {_summary(total, differences, check=check)}")
 
 
 def _named(folder: Path) -> str:
@@ -93,8 +96,7 @@ def _listed(words: list[tuple[str, str]], *, everything: bool) -> list[str]:
     return [*lines[:_SHOWN_AT_MOST], f"… and {len(lines) - _SHOWN_AT_MOST} more (-v lists all)"]
 
 
-def _summary(jobs: int, files: int, differences: Sequence[Difference], *, check: bool) -> str:
-    total = f"{_count(jobs, 'job')}, {_count(files, 'manifest')}"
+def _summary(total: str, differences: Sequence[Difference], *, check: bool) -> str:
     if not differences:
         return f"{total}: {'up to date' if check else 'nothing changed'}"
     foreign = sum(difference.state == "foreign" for difference in differences)
@@ -114,8 +116,27 @@ def _nothing_written(*, check: bool) -> str:
     return "not checked, for the errors above" if check else "nothing written"
 
 
-def _jobs(compiled: Compiled) -> int:
-    return len(compiled.environment.jobs) if compiled.environment else 0
+def _total(compiled: Compiled) -> str:
+    """Count jobs and manifests, and of each what stays as it was committed."""
+    jobs = compiled.environment.jobs if compiled.environment else ()
+    pinned = sum(bool(job.pin) for job in jobs)
+    kept = sum(bool(planned.text) for planned in compiled.objects) - pinned
+    return (
+        f"{_count(len(jobs), 'job')}{f' ({pinned} pinned)' if pinned else ''}, "
+        f"{_count(len(compiled.files), 'manifest')}{f' ({kept} kept for pinned jobs)' if kept else ''}"
+    )
+
+
+def _frozen(compiled: Compiled) -> list[str]:
+    """Say which files stay as they were committed, and for the sake of which pinned job."""
+    top = shown(compiled.folder / MANIFESTS)
+    return [
+        f"pinned  {top}/{planned.path}"
+        if planned.manifest["kind"] == "Job"
+        else f"kept  {top}/{planned.path}  for the pinned job '{planned.because[1]}'"
+        for planned in compiled.objects
+        if planned.text
+    ]
 
 
 def documents(results: Iterable[Compiled]) -> str:

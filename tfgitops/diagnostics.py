@@ -33,6 +33,7 @@ CODES: dict[str, str] = {
     "TF303": "the gang does not fit the cluster",
     "TF304": "a command that cannot be run as it is written",
     "TF305": "a variable that has no value in this job",
+    "TF306": "the committed manifest of a pinned job, or one that it needs, is missing, changed or another",
     "TF401": "two plugins want different values for one field",
     "TF402": "an overlay touches what discovery or identity needs",
     "TF403": "a sidecar that never ends",
@@ -43,6 +44,7 @@ CODES: dict[str, str] = {
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
+    "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }

@@ -33,6 +33,7 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
 )
 _IMAGE_MAX = 1024
+_DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
 
@@ -85,6 +86,14 @@ def _job_name(value: str) -> Complaint | None:
         message = f"the job name '{value}' does not start with a letter"
         return Complaint(message, "a letter first: the job's Service has this name", f"write 'job-{value}'")
     return None
+
+
+def _pin(value: str) -> Complaint | None:
+    stem, _, digits = value.rpartition("-")
+    if names.is_dns1035(stem) and _DIGEST(digits):
+        return None
+    expected = "the name of a committed Job: the job's own, '-', and eight hexadecimal digits"
+    return Complaint(f"'{value}' cannot be the name of a Job of ours", expected, "`tfgitops pin ENV JOB` writes it")
 
 
 def _task_name(value: str) -> Complaint | None:
@@ -276,6 +285,7 @@ FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
     "file-mode": _file_mode,
     "image": _image,
     "job-name": _job_name,
+    "pin": _pin,
     "label-key": _label_key,
     "label-value": _label_value,
     "path": _path,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfgitops.committed import texts
 from tfgitops.diagnostics import CompileError, Diagnostic, Span, did_you_mean, has_errors
 from tfgitops.document import Document
 from tfgitops.formats import complain
@@ -17,7 +18,7 @@ from tfgitops.textfile import read_text
 from tfgitops.yamltext import Fault, TextError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.diagnostics import Route
 
@@ -32,12 +33,16 @@ _NOT_IN_A_JOB = {
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends."""
+    """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
+
+    ``committed`` are the texts of its manifests, by their path below ``manifests/``: read where a job is pinned, only.
+    """
 
     folder: Path
     project: Project
     documents: tuple[Document, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    committed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -101,7 +106,18 @@ def load(folder: Path, project: Project | None = None) -> Source:
             documents.insert(len(own), document)
     if has_errors(reader.diagnostics):
         raise CompileError(reader.diagnostics)
-    return Source(folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics))
+    return Source(
+        folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
+        committed=texts(folder) if any(map(_pins, documents)) else {},
+    )  # fmt: skip
+
+
+def _pins(document: Document) -> bool:
+    """Tell whether a file pins a job, be it that a stronger one takes the pin away."""
+    if document.prefix:
+        return "pin" in document.value
+    jobs = document.value.get("jobs")
+    return type(jobs) is dict and any(type(block) is dict and "pin" in block for block in jobs.values())
 
 
 class _Reader:

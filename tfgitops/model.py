@@ -94,6 +94,11 @@ class Job:
         return (*role.route, *routes[-1])
 
     @property
+    def pin(self) -> str:
+        """The name of the committed Job that is kept as it is, or nothing."""
+        return str(self.data.get("pin", ""))
+
+    @property
     def port(self) -> int:
         """The port of the TensorFlow servers."""
         return int(self.data.get("port", 2222))

@@ -94,9 +94,9 @@ def _compile(
     assert environment is not None  # else there was an error
     problems = []
     asked = plugins.ask("tfgitops_check_environment", (), problems, environment=environment)
-    findings.add(places, [*(problem for _, problem in asked), *problems])
+    findings.add(places, [*_in_force(environment, asked), *problems])
 
-    planner = Planner(environment, plugins)
+    planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
     findings.add(places, planner.problems)
 
@@ -105,8 +105,21 @@ def _compile(
     problems = []
     manifests = tuple(View(planned.manifest) for planned in objects)
     asked = plugins.ask("tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests)
-    findings.add(places, [*(problem for _, problem in asked), *problems])
+    findings.add(places, [*_at_pins(environment, asked), *problems])
     return environment, objects
+
+
+def _in_force(environment: Environment, asked: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:
+    """Leave out what plugins say of pinned jobs' blocks: not they are what runs, but what was committed."""
+    pinned = {job.route for job in environment.jobs if job.pin}
+    return (problem for _, problem in asked if problem.at[:2] not in pinned)
+
+
+def _at_pins(environment: Environment, asked: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:
+    """Show what plugins say of a pinned job's manifest where the spec asks for that manifest: at the pin."""
+    pinned = {job.route for job in environment.jobs if job.pin}
+    for _, problem in asked:
+        yield replace(problem, at=(*problem.at[:2], "pin")) if problem.at[:2] in pinned else problem
 
 
 def _too_large(environment: Environment, planned: Planned, size: int) -> Iterator[Problem]:
@@ -167,7 +180,7 @@ def _files(environment: Environment, objects: Iterable[Planned]) -> Iterator[Fil
         return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
 
     for planned in objects:
-        text = with_header(emit(planned.manifest), source(planned.because), planned.own)
+        text = planned.text or with_header(emit(planned.manifest), source(planned.because), planned.own)
         yield File(path=planned.path, text=text)
     if environment.data.get("kustomization"):
         for folder, group in groupby(objects, key=lambda planned: planned.folder):

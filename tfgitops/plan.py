@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem
+from tfgitops.frozen import Needs, RefusedError, committed_job, read_committed
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
 from tfgitops.guard import check_overlays
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
+    from tfgitops.frozen import Committed
     from tfgitops.hookspecs import Patch
     from tfgitops.kubernetes.merge import Conflict
     from tfgitops.model import Environment, Job
@@ -36,7 +38,11 @@ _SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "cont
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it."""
+    """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it.
+
+    ``text`` is the whole committed file, where a job is pinned and this is its Job, or something that it needs: it is
+    kept as it is, and the pin is what asked for it.
+    """
 
     manifest: dict[str, Any]
     folder: str
@@ -44,6 +50,7 @@ class Planned:
     because: Route
     own: str = ""
     keep: bool = field(default=False, compare=False)
+    text: str = field(default="", repr=False)
 
     @property
     def path(self) -> str:
@@ -54,8 +61,9 @@ class Planned:
 class Planner:
     """Plans one environment, and collects what is wrong on the way."""
 
-    def __init__(self, environment: Environment, plugins: Plugins) -> None:
+    def __init__(self, environment: Environment, plugins: Plugins, committed: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
+        self._committed = committed
         self._environment = environment
         self._plugins = plugins
         self._unions: dict[tuple[str, bytes], United] = {}
@@ -63,7 +71,9 @@ class Planner:
     def plan(self) -> list[Planned]:
         """Return all objects of the environment, in the order in which they are applied."""
         objects = [*self._namespace(), *self._further_objects()]
-        objects += [planned for job in self._environment.jobs if (planned := self._job(job))]
+        objects += [planned for job in self._environment.jobs if not job.pin and (planned := self._job(job))]
+        if pinned := [job for job in self._environment.jobs if job.pin]:
+            objects = self._with_pinned(objects, pinned)
         objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
         return self._for_controller(objects)
@@ -91,6 +101,34 @@ class Planner:
             because=job.route,
             own=job.own,
         )
+
+    def _with_pinned(self, objects: list[Planned], jobs: list[Job]) -> list[Planned]:
+        """Add the committed Jobs of pinned jobs, and what they need of what is no longer made.
+
+        What the compile makes because of a pinned job is as it was committed, too: the job's block is not in force.
+        """
+        routes = {job.route for job in jobs}
+        objects = [self._as_committed(planned) if planned.because[:2] in routes else planned for planned in objects]
+        made = [(planned.manifest["kind"], planned.manifest["metadata"]["name"]) for planned in objects]
+        needs = Needs(self._committed, made, self._environment.namespace)
+        for job in jobs:
+            at = (*job.route, "pin")
+            try:
+                found = committed_job(job.name, self._environment.namespace, self._committed, job.pin)
+                objects += [_kept(file, at) for file in (found, *needs.of(found))]
+            except RefusedError as error:
+                said = error.complaint
+                self.problems.append(
+                    Problem(code=said.code, message=said.message, at=at, expected=said.expected, hint=said.hint)
+                )
+        return objects
+
+    def _as_committed(self, planned: Planned) -> Planned:
+        try:
+            found = read_committed(planned.path, self._committed.get(planned.path, ""))
+        except RefusedError:  # it is new, or restored
+            return planned
+        return _kept(found, (*planned.because[:2], "pin"))
 
     def _wanted(self, job: Job) -> dict[tuple[str, ...], United]:
         """Ask the plugins what they add to a job, and join what they say of each target."""
@@ -160,6 +198,8 @@ class Planner:
         """Tell the controller, by annotations, in which order to apply and what to keep."""
         folders = list(dict.fromkeys(planned.folder for planned in objects))
         for planned in objects:
+            if planned.text:
+                continue
             if self._environment.gitops == "argocd":
                 found = argocd_annotations(wave=folders.index(planned.folder), keep=planned.keep)
             elif self._environment.gitops == "flux":
@@ -176,6 +216,11 @@ def level(folder: str) -> tuple[bool, int, str]:
     """Order folders as they are applied: cluster, cluster-2 …, workloads."""
     number = folder.removeprefix("cluster").removeprefix("-")
     return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
+
+
+def _kept(file: Committed, at: Route) -> Planned:
+    folder, _, name = file.path.partition("/")
+    return Planned(manifest=file.manifest, folder=folder, file=name, because=at, own=file.own, text=file.text)
 
 
 def _holds_variables(manifest: Mapping[str, Any]) -> bool:

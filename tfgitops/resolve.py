@@ -160,7 +160,7 @@ class _Resolver:
         jobs = []
         for name, block in merged.items():
             data = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
-            jobs.append(self._job(environment, name, block, data, digest(own.get(name) or {})))
+            jobs.append(self._job(environment, name, block, data, own_digest(own.get(name))))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -249,6 +249,11 @@ def _circle(names: list[str]) -> Problem:
     turned = [*names[first:], *names[:first]]
     message = f"`from` leads round in a circle: {' → '.join([*turned, turned[0]])}"
     return Problem(code="TF301", message=message, at=("jobs", turned[0], "from"), hint="break it at one place")
+
+
+def own_digest(block: Mapping[str, Any] | None) -> str:
+    """Return the digest of what an environment's own files say of a job; to pin it is to say nothing of it."""
+    return digest({key: value for key, value in (block or {}).items() if key != "pin"})
 
 
 def digest(block: Any) -> str:

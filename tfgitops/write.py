@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tfgitops.committed import MANIFESTS, existing
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.headers import read_header
 from tfgitops.load import shown
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from tfgitops.pipeline import File
 
-MANIFESTS = "manifests"
-_READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
@@ -54,7 +53,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
         problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
     elif top.exists() and not top.is_dir():
         problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
-    found = dict(_existing(top)) if not problems else {}
+    found = dict(existing(top)) if not problems else {}
     differences = []
     for path, text in found.items():
         expected = wanted.get(path)
@@ -85,27 +84,6 @@ def _texts(files: Iterable[File]) -> dict[str, str]:
     return wanted
 
 
-def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield each file that a controller would apply, with its text; None for what is no text, or a link."""
-    start = len(f"{top}/")
-    for current, folders, names in os.walk(top):
-        folders.sort()
-        for name in names:
-            if name.endswith(_READ_BY_CONTROLLERS):
-                path = f"{current}/{name}"
-                yield path[start:], _text(path)
-
-
-def _text(path: str) -> str | None:
-    if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
-        return None
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - likewise
-            return file.read().decode().replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
 def _state(text: str | None, expected: str | None) -> State | None:
     """Tell in which way a file differs from what is expected of it, if it does."""
     if text is not None and text == expected:
@@ -131,7 +109,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
     try:
         for difference in differences:
             if difference.path in wanted:
-                _replace(top, difference.path, wanted[difference.path])
+                replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
             elif difference.state != "foreign":
                 (top / difference.path).unlink()
         _tidy(top)
@@ -142,14 +120,20 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
         raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)]) from error
 
 
-def _replace(top: Path, path: str, text: str) -> None:
-    folder, _, name = path.rpartition("/")
-    temporary, final = f"{top}/{folder}/{_TEMPORARY}{name}.tmp", f"{top}/{path}"
+def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
+    """Replace a file as a whole: after a fault it is the old one or the new one.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    final = str(path)
+    folder, _, name = final.rpartition("/")
+    temporary = f"{folder}/{_TEMPORARY}{name}.tmp"
     try:
         handle = _create(temporary)
         try:
-            os.fchmod(handle, _MODE)  # whatever the umask
-            _write_all(handle, text.encode())
+            os.fchmod(handle, mode)  # whatever the umask
+            _write_all(handle, data)
         finally:
             os.close(handle)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
@@ -202,7 +186,7 @@ def _in_the_way(path: Path, reason: str) -> Diagnostic:
 
 @contextmanager
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
-    """Keep other builds off an environment; one that comes second says so, and waits."""
+    """Keep others that write off an environment; one that comes second says so, and waits."""
     if fcntl is None:
         yield
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
 from tfgitops_queue.capacity import check_gangs
-from tfgitops_queue.hierarchy import BUILT_IN, check_queue, check_use, levels, parents
+from tfgitops_queue.hierarchy import BUILT_IN, check_queue, check_use, levels, parents, with_kept
 from tfgitops_queue.manifest import queue_manifest
 
 if TYPE_CHECKING:
@@ -63,6 +63,6 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 @hookimpl
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
     """Refuse gangs that are larger than their queue, or a queue above it: they would wait for ever."""
-    queues = environment.get("queues") or {}
+    queues = with_kept(environment.get("queues") or {}, manifests)
     if any("capability" in queue for queue in queues.values()):
         yield from check_gangs(environment, queues, manifests)

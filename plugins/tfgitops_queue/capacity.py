@@ -50,5 +50,11 @@ def _check(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
                 hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
-                notes=(Note(message="the queue's capability", at=("queues", queue, "capability", resource)),),
+                notes=_declared(job.environment, queue, resource),
             )  # fmt: skip
+
+
+def _declared(environment: Environment, queue: str, resource: str) -> tuple[Note, ...]:
+    """Point at a queue's capability, if it is in the spec, and not only kept for a pinned job."""
+    declared = queue in (environment.get("queues") or {})
+    return (Note(message="the queue's capability", at=("queues", queue, "capability", resource)),) if declared else ()

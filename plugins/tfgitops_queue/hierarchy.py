@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tfgitops import Job, Note, Problem, did_you_mean
@@ -20,6 +20,12 @@ def above(name: str, queues: Queues) -> Iterator[str]:
         seen.add(name)
         yield name
         name = queues[name].get("parent", "root")
+
+
+def with_kept(queues: Queues, manifests: Iterable[Mapping[str, Any]]) -> Queues:
+    """Add the queues that are no longer declared, and are kept because a pinned job runs in them."""
+    specs = {manifest["metadata"]["name"]: manifest["spec"] for manifest in manifests if manifest["kind"] == "Queue"}
+    return {**{name: spec for name, spec in specs.items() if name not in queues}, **queues}
 
 
 def levels(queues: Queues) -> dict[str, int]:

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from tfgitops.diagnostics import CompileError, Diagnostic, as_errors, has_errors, ordered
-from tfgitops.load import shown
+from tfgitops.load import find_environments, shown
 from tfgitops.lock import check_lock
 from tfgitops.pipeline import Compiled
 from tfgitops.report import as_json, text
 from tfgitops.session import Session, compile_all
+from tfgitops.write import alone
 
 EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command line, 3 a bug of tfgitops."
 
@@ -48,6 +50,8 @@ Paths = Annotated[
         show_default="environments",
     ),
 ]
+Environment = Annotated[Path, typer.Argument(metavar="ENV", help="An environment's folder, or its environment.yaml.")]
+Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
 Without = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
@@ -87,6 +91,25 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
         raise typer.Exit(code)
 
     return run
+
+
+def one_environment(path: Path) -> Path:
+    """Return the folder of the one environment that a path stands for.
+
+    Raises:
+        CompileError: it stands for none, or for several.
+    """
+    folders = find_environments(path)
+    if len(folders) > 1:
+        message = f"{path} holds {len(folders)} environments"
+        hint = f"name one of them, such as {shown(folders[0])}"
+        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+    return folders[0]
+
+
+def undisturbed(folder: Path) -> AbstractContextManager[None]:
+    """Keep builds off an environment while its spec is edited."""
+    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
 
 
 def check_versions(session: Session, *, locked: bool, strict: bool) -> tuple[bool, list[Diagnostic]]:

@@ -13,13 +13,17 @@ from tfgitops.yamltext.events import Events, read
 
 @dataclass(slots=True)
 class Node:
-    """One value as it is written: a scalar has text, a list items, a map entries; line and column count from 0."""
+    """One value as it is written: a scalar has text, a list items, a map entries; line and column count from 0.
+
+    ``flow`` is whether a collection stands between brackets; an alias is the node that it stands for.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
     text: str | None = None
+    flow: bool = False
     items: list[Node] = field(default_factory=list)
     entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
 
@@ -62,6 +66,7 @@ class _Composer:
         if kind is ScalarEvent:
             node.text = self._events.text(event)
             return node
+        node.flow = bool(event.flow_style)
         if kind is MappingStartEvent:
             while type(last := self._next()) is not MappingEndEvent:
                 key = self._node(last)

@@ -1,0 +1,40 @@
+"""`tfgitops pin`: keep the committed manifests of jobs as they are."""
+
+from __future__ import annotations
+
+from tfgitops.cli.common import (
+    Environment,
+    Format,
+    FormatOption,
+    Jobs,
+    NoColour,
+    Quiet,
+    command_app,
+    example,
+    guarded,
+    one_environment,
+    report,
+    undisturbed,
+)
+from tfgitops.pinning import committed_names, pin_jobs
+
+app = command_app()
+
+
+@app.command(epilog=example("tfgitops pin environments/prod resnet"))
+@guarded
+def pin(
+    env: Environment,
+    jobs: Jobs,
+    format_: FormatOption = Format.text,
+    quiet: Quiet = False,
+    no_color: NoColour = False,
+) -> int:
+    """Pin jobs to their committed manifests, which are then kept byte for byte: writes `pin` into the spec."""
+    folder = one_environment(env)
+    with undisturbed(folder):
+        done = pin_jobs(folder, committed_names(folder, jobs))
+    if format_ is Format.text and not quiet:
+        for made in done:
+            print(f"{'unchanged' if made.before == made.name else 'pinned'}  {made.place}  {made.name}")
+    return report((), format_, no_colour=no_color)

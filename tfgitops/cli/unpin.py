@@ -1,0 +1,47 @@
+"""`tfgitops unpin`: let the spec decide about jobs again."""
+
+from __future__ import annotations
+
+from tfgitops.cli.common import (
+    Environment,
+    Format,
+    FormatOption,
+    Jobs,
+    NoColour,
+    Quiet,
+    Without,
+    command_app,
+    example,
+    guarded,
+    one_environment,
+    report,
+    undisturbed,
+)
+from tfgitops.pinning import outlook, unpin_jobs
+from tfgitops.session import compile_all, open_session
+
+app = command_app()
+
+
+@app.command(epilog=example("tfgitops unpin environments/prod resnet"))
+@guarded
+def unpin(
+    env: Environment,
+    jobs: Jobs,
+    format_: FormatOption = Format.text,
+    no_plugin: Without = None,
+    quiet: Quiet = False,
+    no_color: NoColour = False,
+) -> int:
+    """Take the pins of jobs out of the spec, and say what the next build does with each; one not pinned is an error."""
+    folder = one_environment(env)
+    session = open_session([folder], no_plugin or ())
+    with undisturbed(folder):
+        done = unpin_jobs(folder, jobs)
+    if format_ is Format.text and not quiet:
+        [compiled] = compile_all(session)
+        for gone in done:
+            print(f"unpinned  {gone.place}  {gone.name}")
+        for gone in done:
+            print(outlook(compiled, gone))
+    return report((), format_, no_colour=no_color)

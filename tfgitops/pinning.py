@@ -1,0 +1,263 @@
+"""Edit the `pin` of jobs in the files of a spec: the one place where the compiler changes what people wrote."""
+
+from __future__ import annotations
+
+import json
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.committed import texts
+from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.frozen import RefusedError, committed_job
+from tfgitops.load import load, shown
+from tfgitops.resolve import merge_files
+from tfgitops.volcano.update import immutable_changes
+from tfgitops.write import replace_file
+from tfgitops.yamltext.edit import EditError, drop_entry, line_of, put_entry, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from tfgitops.diagnostics import Route, Span
+    from tfgitops.document import Document
+    from tfgitops.load import Source
+    from tfgitops.pipeline import Compiled
+    from tfgitops.yamltext.edit import Value
+
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pin:
+    """A pin that was set or taken away: its job, the Job that it names, the file and line, and what stood there."""
+
+    job: str
+    name: str
+    file: str
+    line: int
+    before: str
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as an editor opens them."""
+        return f"{self.file}:{self.line}"
+
+
+def committed_names(folder: Path, jobs: Iterable[str]) -> dict[str, str]:
+    """Return the name of the committed Job of each of some jobs of an environment.
+
+    Raises:
+        CompileError: there is no such job, or its committed manifest is missing, edited, or another's.
+    """
+    source = load(folder)
+    spec = _Spec(source)
+    namespace = spec.merged.get("namespace")
+    namespace = namespace.get("name") if isinstance(namespace, dict) else namespace
+    committed = texts(folder)
+    names = {}
+    for job in spec.known(jobs):
+        try:
+            names[job] = committed_job(job, str(namespace), committed).reference[1]
+        except RefusedError as error:
+            spec.refuse(error.complaint.message, error.complaint.hint, spec.span(job), error.complaint.code)
+    spec.stop_on_errors()
+    return names
+
+
+def pin_jobs(folder: Path, names: Mapping[str, str]) -> list[Pin]:
+    """Pin jobs of an environment, each to the Job of a name: all of them, or none.
+
+    The pin is written into the job's own block, in ``jobs/<job>.yaml`` or in ``environment.yaml``; a job that is wholly
+    inherited gets a block there, since what other environments share is not to be pinned for one of them. Every other
+    byte of the files stays. That the committed manifests are what the names say is for the next compile to judge.
+
+    Raises:
+        CompileError: there is no such job, or a file cannot be edited.
+    """
+
+    def edit(raw: str, route: Route, job: str) -> str:
+        keys, value = [str(key) for key in route], value_of(raw)
+        wanted: Value = names[job]
+        while len(keys) > 1 and not _has(value, tuple(keys[:-1])):
+            wanted = {keys.pop(): wanted}
+        return put_entry(raw, keys, wanted)
+
+    spec = _Spec(load(folder))
+    jobs = spec.known(names)
+    spec.stop_on_errors()
+    return spec.edited({job: names[job] for job in jobs}, edit)
+
+
+def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
+    """Take the pins of jobs of an environment away: all of them, or none.
+
+    Raises:
+        CompileError: there is no such job, one is not pinned, or its pin cannot be taken out of its file.
+    """
+    spec = _Spec(load(folder))
+    pinned = {}
+    for job in spec.known(jobs):
+        pinned[job] = str(spec.jobs[job].get("pin") or "")
+        document, route = spec.place(job)
+        if not pinned[job]:
+            spec.refuse(f"the job '{job}' is not pinned", "", spec.span(job))
+        elif document.depth(route) < len(route):
+            at = next(d.span(("jobs", job, "pin"), on_key=True) for d in spec.source.documents if _pins(d, job))
+            hint = f"take it out there, or write `pin: ~` for '{job}' in {document.name}"
+            spec.refuse(f"the pin of '{job}' is inherited", hint, at)
+    spec.stop_on_errors()
+
+    def edit(raw: str, route: Route, job: str) -> str:
+        """Take away with the pin a block that holds nothing else, if the job is inherited all the same."""
+        inherited = any(not d.prefix and _has(d.value, ("jobs", job)) for d in spec.source.documents[1:])
+        value = value_of(raw)
+        while len(route) > 1 and inherited and len(_at(value, route[:-1])) == 1:
+            route = route[:-1]
+        return drop_entry(raw, [str(key) for key in route])
+
+    return spec.edited(pinned, edit)
+
+
+def outlook(compiled: Compiled, pin: Pin) -> str:
+    """Say what the next build does with a job that is no longer pinned, after a compile of the edited spec."""
+    if not compiled.ok or compiled.environment is None:
+        return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
+    environment = compiled.environment
+    job = environment.by_name.get(pin.job)
+    new = next((o.manifest for o in compiled.objects if job and o.own and environment.job_of(o.manifest) is job), None)
+    try:
+        old = committed_job(pin.job, environment.namespace, texts(compiled.folder), pin.name).manifest
+    except RefusedError:
+        old = None
+    if new is None or old is None:
+        return f"{pin.job}: the next build writes its manifest anew"
+    name = new["metadata"]["name"]
+    if name == pin.name:
+        same = "changes nothing" if new == old else "updates it in place"
+        return f"{pin.job}: still {name}; the next build {same}"
+    old = json.loads(json.dumps(old).replace(pin.name, name))
+    changes = [_field(old, route) for route in immutable_changes(old, new)]
+    more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return f"{pin.job}: the next build makes a new run, {pin.name} → {name}: {', '.join(changes[:_SHOWN])}{more}"
+
+
+def _field(manifest: dict[str, Any], route: Route) -> str:
+    """Write a route of a manifest as people name it: elements of lists by their names."""
+    value: Any = manifest
+    words = []
+    for key in route:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        named = isinstance(key, int) and isinstance(value, dict) and "name" in value
+        words.append(str(value["name"] if named else key))
+    return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")
+
+
+class _Spec:
+    """The files of one environment, and what is wrong with what is asked of them."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.merged = merge_files(source.documents)
+        jobs = self.merged.get("jobs")
+        self.jobs = {k: v for k, v in jobs.items() if isinstance(v, dict)} if isinstance(jobs, dict) else {}
+        self._found: list[Diagnostic] = []
+
+    def known(self, jobs: Iterable[str]) -> list[str]:
+        """Return those of some jobs that there are, each once, and refuse the others."""
+        asked = list(dict.fromkeys(jobs))
+        for job in asked:
+            if job not in self.jobs:
+                message = f"there is no job '{job}' in {shown(self.source.folder)}"
+                self.refuse(message, did_you_mean(job, sorted(self.jobs)), None)
+        return [job for job in asked if job in self.jobs]
+
+    def refuse(self, message: str, hint: str, span: Span | None, code: str = "TF605") -> None:
+        """Note one thing that cannot be done."""
+        self._found.append(Diagnostic(code=code, severity="error", message=message, span=span, hint=hint))
+
+    def stop_on_errors(self) -> None:
+        """End the call where anything cannot be done.
+
+        Raises:
+            CompileError: with all that was found.
+        """
+        if self._found:
+            raise CompileError(self._found)
+
+    def place(self, job: str) -> tuple[Document, Route]:
+        """Return the environment's own file in which a job stands, or is to stand, and the route of its pin."""
+        own = next((d for d in self.source.documents if d.prefix == ("jobs", job)), self.source.documents[0])
+        return own, ("jobs", job, "pin")
+
+    def span(self, job: str) -> Span:
+        """Return where a job stands in the environment's own files, or where it would."""
+        document, route = self.place(job)
+        return document.span(route[:-1], on_key=True)
+
+    def edited(self, pins: Mapping[str, str], edit: Callable[[str, Route, str], str]) -> list[Pin]:
+        """Edit the file of each job, write all files that differ, and say where each pin stands or stood."""
+        files = {job: self.place(job)[0].path.resolve() for job in pins}
+        before = {path: path.read_bytes() for path in files.values()}
+        after = {path: content.decode() for path, content in before.items()}
+        for job, path in files.items():
+            document, route = self.place(job)
+            try:
+                after[path] = edit(after[path], route[len(document.prefix) :], job)
+            except EditError:
+                message = f"the pin of '{job}' cannot be edited without changing anything else"
+                self.refuse(message, "an alias or a merge key is in the way: edit it by hand", self.span(job))
+        self.stop_on_errors()
+        _write({path: text.encode() for path, text in after.items()}, before)
+        return [self._pin(job, name, before[files[job]].decode(), after[files[job]]) for job, name in pins.items()]
+
+    def _pin(self, job: str, name: str, before: str, after: str) -> Pin:
+        document, whole = self.place(job)
+        route = whole[len(document.prefix) :]
+        text = after if _has(value_of(after), route) else before
+        line = line_of(text, [str(key) for key in route])
+        return Pin(job=job, name=name, file=document.name, line=line, before=str(self.jobs[job].get("pin") or ""))
+
+
+def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
+    """Replace files whose content differs; if one cannot be, put back those that were.
+
+    Raises:
+        CompileError: a file cannot be written.
+    """
+    done: list[Path] = []
+    try:
+        for path, content in after.items():
+            if content != before[path]:
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+                done.append(path)
+    except OSError as error:
+        for written in done:
+            with suppress(OSError):
+                replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
+        message = f"{shown(path)} cannot be written: {error.strerror or error}"
+        raise CompileError([Diagnostic(code="TF602", severity="error", message=message)]) from error
+
+
+def _pins(document: Document, job: str) -> bool:
+    return document.depth(("jobs", job, "pin")) == len(("jobs", job, "pin"))
+
+
+def _has(value: Any, route: Route) -> bool:
+    for key in route:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
+def _at(value: Any, route: Route) -> Any:
+    for key in route:
+        value = value[key]
+    return value
