@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.pipeline import File
 
 MANIFESTS = "manifests"
-_READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
+READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
@@ -91,12 +91,13 @@ def _existing(top: Path) -> Iterator[tuple[str, str | None]]:
     for current, folders, names in os.walk(top):
         folders.sort()
         for name in names:
-            if name.endswith(_READ_BY_CONTROLLERS):
+            if name.endswith(READ_BY_CONTROLLERS):
                 path = f"{current}/{name}"
-                yield path[start:], _text(path)
+                yield path[start:], read_manifest(path)
 
 
-def _text(path: str) -> str | None:
+def read_manifest(path: str) -> str | None:
+    """Return the text of a file, its line ends as LF; None for what is no text, or a link."""
     if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
         return None
     try:
