@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from repository import Repository
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.report.text import render
@@ -116,3 +117,10 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, Path], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """Return a Git repository with one environment, and go there."""
+    monkeypatch.chdir(tmp_path)
+    return Repository(tmp_path)

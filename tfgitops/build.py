@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,17 @@ from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
+from tfgitops.pipeline import compile_environment
 from tfgitops.plan import level
+from tfgitops.restarts import NO_CONSENT, Consent, accidental, diagnose
 from tfgitops.write import Difference, alone, apply, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled, File
+    from tfgitops.session import Session
 
 _DONE = {
     "missing": "created",
@@ -38,43 +42,99 @@ class Outcome:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def build(results: Sequence[Compiled], abandoned: Iterable[Path], *, check: bool, verbose: bool) -> Outcome:
+def build(
+    session: Session, results: Sequence[Compiled], *, check: bool, verbose: bool, consent: Consent = NO_CONSENT
+) -> Outcome:
     """Write what changed in each environment that compiled, or with ``check`` only say what differs.
 
-    Environments are independent: one that is wrong keeps its manifests, and does not block another.
+    Environments are independent: one that is wrong keeps its manifests, and does not block another. One in which a
+    training would restart by accident is not written, unless there is consent.
     """
     outcome = Outcome()
     for compiled in results:
         if compiled.ok:
             if verbose:
                 outcome.lines += _frozen(compiled)
-            _settle(compiled.folder, compiled.files, outcome, check=check, verbose=verbose, total=_total(compiled))
+            with _reported(compiled.folder, outcome, check=check):
+                if not check:
+                    compiled, differences = _write(compiled, session, consent, outcome)  # noqa: PLW2901 - with pins
+                else:
+                    differences = compare(compiled.folder, compiled.files)
+                _tell(compiled.folder, compiled, differences, outcome, check=check, verbose=verbose)
         else:
             outcome.lines.append(f"{_named(compiled.folder)}: {_nothing_written(check=check)}")
-    for folder in abandoned:
-        _settle(folder, (), outcome, check=check, verbose=verbose, total="0 jobs, 0 manifests")
+    for folder in session.abandoned:
+        with _reported(folder, outcome, check=check):
+            differences = compare(folder, ()) if check else _replace(folder, ())
+            _tell(folder, None, differences, outcome, check=check, verbose=verbose)
     return outcome
 
 
-def _settle(folder: Path, files: Sequence[File], outcome: Outcome, *, check: bool, verbose: bool, total: str) -> None:
-    name = _named(folder)
+@contextmanager
+def _reported(folder: Path, outcome: Outcome, *, check: bool) -> Iterator[None]:
+    """Keep what goes wrong in one environment from the others."""
     try:
-        if check:
-            differences = compare(folder, files)
-        else:
-            with alone(folder, lambda: sys.stderr.write(f"waiting for another build of {name}\n")):
-                differences = compare(folder, files)
-                apply(folder, files, differences)
+        yield
     except CompileError as error:
         outcome.diagnostics += error.diagnostics
-        outcome.lines.append(f"{name}: {_nothing_written(check=check)}")
-        return
+        outcome.lines.append(f"{_named(folder)}: {_nothing_written(check=check)}")
+
+
+def _write(
+    compiled: Compiled, session: Session, consent: Consent, outcome: Outcome
+) -> tuple[Compiled, list[Difference]]:
+    """Write one environment, and return it with what differed; with pins it is compiled once more before.
+
+    Raises:
+        CompileError: a training would restart by accident, or the output cannot be written.
+    """
+    with _alone(compiled.folder):
+        differences = compare(compiled.folder, compiled.files)
+        restarts = [restart for restart in accidental(compiled, differences) if not consent.covers(restart)]
+        if restarts and not consent.pin_rest:
+            outcome.lines += [f"would restart  {restart}" for restart in restarts]
+            raise CompileError(diagnose(compiled, restarts, session.plugins))
+        if restarts:
+            outcome.lines += [f"pinned  {restart.old_name}" for restart in restarts]
+            from tfgitops.pinning import pin_jobs  # noqa: PLC0415 - the editing of specs is for the few that pin
+
+            pin_jobs(compiled.folder, {restart.job.name: restart.old_name for restart in restarts})
+            compiled = compile_environment(compiled.folder, session.plugins, session.project)
+            if not compiled.ok:
+                raise CompileError(compiled.diagnostics)
+            differences = compare(compiled.folder, compiled.files)
+        apply(compiled.folder, compiled.files, differences)
+    return compiled, differences
+
+
+def _replace(folder: Path, files: Sequence[File]) -> list[Difference]:
+    with _alone(folder):
+        differences = compare(folder, files)
+        apply(folder, files, differences)
+    return differences
+
+
+def _alone(folder: Path) -> AbstractContextManager[None]:
+    return alone(folder, lambda: sys.stderr.write(f"waiting for another build of {_named(folder)}\n"))
+
+
+def _tell(
+    folder: Path,
+    compiled: Compiled | None,
+    differences: Sequence[Difference],
+    outcome: Outcome,
+    *,
+    check: bool,
+    verbose: bool,
+) -> None:
+    files = compiled.files if compiled else ()
     top = shown(folder / MANIFESTS)
     words = [(d.state if check else _done(d, files), f"{top}/{d.path}") for d in differences]
     outcome.differences += words
     outcome.lines += _listed(words, everything=check or verbose)
     if files or differences:
-        outcome.lines.append(f"{name}: {_summary(total, differences, check=check)}")
+        total = _total(compiled) if compiled else "0 jobs, 0 manifests"
+        outcome.lines.append(f"{_named(folder)}: {_summary(total, differences, check=check)}")
 
 
 def _named(folder: Path) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFESTS = "manifests"
-_READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
+READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 
 
 def existing(top: Path) -> Iterator[tuple[str, str | None]]:
@@ -19,9 +19,9 @@ def existing(top: Path) -> Iterator[tuple[str, str | None]]:
     for current, folders, names in os.walk(top):
         folders.sort()
         for name in names:
-            if name.endswith(_READ_BY_CONTROLLERS):
+            if name.endswith(READ_BY_CONTROLLERS):
                 path = f"{current}/{name}"
-                yield path[start:], _text(path)
+                yield path[start:], read_manifest(path)
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -32,7 +32,8 @@ def texts(folder: Path) -> dict[str, str]:
     return {path: text for path, text in sorted(existing(top)) if text is not None}
 
 
-def _text(path: str) -> str | None:
+def read_manifest(path: str) -> str | None:
+    """Return the text of a file, its line ends as LF; None for what is no text, or a link."""
     if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
         return None
     try:

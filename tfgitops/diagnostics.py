@@ -44,7 +44,9 @@ CODES: dict[str, str] = {
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
+    "TF604": "a training would restart that nobody asked to restart",
     "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
+    "TF606": "there is no commit to compare with",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }

@@ -26,6 +26,7 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
+from tfgitops.restarts import NO_CONSENT, Consent
 from tfgitops.session import open_session
 
 app = command_app()
@@ -38,6 +39,12 @@ def build(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a manifest differs.")] = False,
     stdout: Annotated[bool, typer.Option("--stdout", help="Write the manifests to standard output.")] = False,
     locked: Annotated[bool, typer.Option("--locked", help="Refuse versions other than tfgitops.lock's.")] = False,
+    restart: Annotated[
+        list[str] | None,
+        typer.Option("--restart", metavar="[ENV/]JOB", help="Let this job start anew, though it did not ask for it."),
+    ] = None,
+    restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job start anew.")] = False,
+    pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its present run.")] = False,
     strict: Strict = False,
     format_: FormatOption = Format.text,
     no_plugin: Without = None,
@@ -48,16 +55,23 @@ def build(
     """Compile environments and write their manifests."""
     if stdout and (check or format_ is Format.json):
         raise typer.BadParameter("--stdout goes with neither --check nor --format json")
+    consent = Consent(jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
+    if consent != NO_CONSENT and (check or stdout):
+        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
+    if restart_all and (restart or pin_rest):
+        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
     session = open_session(paths or [Path("environments")], no_plugin or ())
     refused, found = check_versions(session, locked=locked, strict=strict)
     if refused:
         return report(found, format_, no_colour=no_color)
     results = compile_session(session, strict=strict)
+    for name, hint in consent.unknown(results):
+        raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if stdout:
         sys.stdout.write(documents(results))
         return report(found, format_, no_colour=no_color)
-    outcome = settle(results, session.abandoned, check=check, verbose=verbose)
+    outcome = settle(session, results, check=check, verbose=verbose, consent=consent)
     found += outcome.diagnostics
     code = report(found, format_, no_colour=no_color, files=outcome.differences)
     if format_ is Format.text:

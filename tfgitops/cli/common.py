@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -145,12 +145,13 @@ def report(
     if form is Format.json:
         sys.stdout.write(as_json.render(found, files))
     elif found:
-        sys.stderr.write(text.render(found, colour=_colour(no_colour=no_colour)))
+        sys.stderr.write(text.render(found, colour=use_colour(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
 
 
-def _colour(*, no_colour: bool) -> bool:
+def use_colour(stream: TextIO, *, no_colour: bool) -> bool:
+    """Tell whether what is written to a stream is to be coloured."""
     if no_colour or os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+
 
 def argocd_annotations(*, wave: int, keep: bool) -> dict[str, str]:
     """Return Argo CD's annotations of an object.
@@ -12,5 +14,5 @@ def argocd_annotations(*, wave: int, keep: bool) -> dict[str, str]:
     found = {"argocd.argoproj.io/sync-wave": str(wave)}
     if keep:
         found["argocd.argoproj.io/compare-options"] = "IgnoreExtraneous"
-        found["argocd.argoproj.io/sync-options"] = "Prune=false,Delete=false"
+        found[SYNC_OPTIONS] = "Prune=false,Delete=false"
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+
 
 def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     """Return Flux's annotations of an object.
@@ -10,7 +12,7 @@ def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     """
     found = {}
     if keep:
-        found["kustomize.toolkit.fluxcd.io/prune"] = "disabled"
+        found[PRUNE] = "disabled"
     if holds_variables:
         found["kustomize.toolkit.fluxcd.io/substitute"] = "disabled"
     return found

@@ -104,7 +104,12 @@ def _immutable(live: Json, after: Json) -> list[Route]:
         return []
     shape = shape_of("volcano.schema.json", "Job")
     routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
-    return [route for route in routes if not any(_matches(route, mutable) for mutable in MUTABLE)]
+    return [route for route in routes if not is_mutable(route)]
+
+
+def is_mutable(route: Route) -> bool:
+    """Tell whether Volcano lets a field of a Job change in place."""
+    return any(_matches(route, mutable) for mutable in MUTABLE)
 
 
 def _matches(route: Route, pattern: Route) -> bool:

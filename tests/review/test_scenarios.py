@@ -1,0 +1,297 @@
+"""A change in a repository with a history is told as what it will do; the golden texts are for reading."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tfgitops.report.review_markdown import LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from repository import Repository
+
+GOLDEN = Path(__file__).parent / "golden"
+SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "review.schema.json").read_text(encoding="utf-8"))
+PROD_SPEC = "environments/prod/environment.yaml"
+
+
+def _image_bump_in_one_job(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  bert:\n    image: registry.example.com/tf:2.22\n"))
+
+
+def _bump_in_defaults(repository: Repository) -> None:
+    repository.base(("tf:2.21", "tf:2.22"))
+
+
+def _replicas_without_discovery(repository: Repository) -> None:
+    repository.prod(("{replicas: 4, cpu: 2", "{replicas: 6, cpu: 2"))
+
+
+def _replicas_of_a_cluster(repository: Repository) -> None:
+    repository.prod(("{replicas: 2, cpu: 8, gpu: 2}", "{replicas: 3, cpu: 8, gpu: 2}"))
+
+
+def _priority_class(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  bert:\n    priorityClassName: urgent\n"))
+
+
+def _storage_class(repository: Repository) -> None:
+    repository.prod(("storageClass: fast", "storageClass: slow"))
+
+
+def _claim_grows(repository: Repository) -> None:
+    repository.prod(("size: 10Gi", "size: 20Gi"))
+
+
+def _rename(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  bert-large:\n"))
+
+
+def _removal(repository: Repository) -> None:
+    text = repository.read(PROD_SPEC)
+    start, end = text.index("  resnet:"), text.index("  shards:")
+    repository.write(PROD_SPEC, text[:start] + text[end:])
+
+
+def _another_environment(repository: Repository) -> None:
+    text = repository.read(PROD_SPEC)
+    repository.write("environments/test/environment.yaml", text.replace("cluster: eu-1", "cluster: eu-2"))
+
+
+def _environment_removed(repository: Repository) -> None:
+    (repository.top / PROD_SPEC).unlink()
+    text = repository.git("show", f"main:{PROD_SPEC}")
+    repository.write("environments/test/environment.yaml", text.replace("cluster: eu-1", "cluster: eu-2"))
+
+
+def _variable_removed(repository: Repository) -> None:
+    repository.prod(("    env: {LR: 0.1}\n", ""))
+
+
+def _another_queue(repository: Repository) -> None:
+    repository.prod(
+        ("  vision: {capability", "  speech: {}\n  vision: {capability"),
+        ("  resnet:\n", "  resnet:\n    queue: speech\n"),
+    )
+
+
+def _many_things(repository: Repository) -> None:
+    _bump_in_defaults(repository)
+    _priority_class(repository)
+    _storage_class(repository)
+    _replicas_of_a_cluster(repository)
+    _variable_removed(repository)
+
+
+SCENARIOS: dict[str, Callable[[Repository], None]] = {
+    "image": _image_bump_in_one_job,
+    "defaults": _bump_in_defaults,
+    "scale": _replicas_without_discovery,
+    "replicas": _replicas_of_a_cluster,
+    "priority": _priority_class,
+    "storage-class": _storage_class,
+    "claim-grows": _claim_grows,
+    "rename": _rename,
+    "removal": _removal,
+    "new": _another_environment,
+    "gone": _environment_removed,
+    "variable": _variable_removed,
+    "queue": _another_queue,
+    "many": _many_things,
+}
+
+
+def _verdicts(repository: Repository) -> dict[str, str]:
+    document = json.loads(repository.review("--format", "json").stdout)
+    return {change["name"]: change["verdict"] for one in document["environments"] for change in one["changes"]}
+
+
+def _causes(repository: Repository) -> dict[str, list[str]]:
+    document = json.loads(repository.review("--format", "json").stdout)
+    return {
+        change["name"]: [
+            f"{'.'.join(map(str, cause['route']))} {cause['file']}:{cause['line']}" for cause in change["causes"]
+        ]
+        for one in document["environments"]
+        for change in one["changes"]
+        if change["verdict"] == "new run"
+    }
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_golden(repository: Repository, golden: Callable[[str, Path], None], name: str, form: str) -> None:
+    SCENARIOS[name](repository)
+    result = repository.review("--format", form)
+    assert result.exit_code == 0, result.output
+    text = result.stdout.replace(repository.git("rev-parse", "main").strip()[:10], "0123456789")
+    if form == "json":
+        Draft202012Validator(SCHEMA).validate(json.loads(result.stdout))
+    else:
+        golden(text, GOLDEN / f"{name}.{'md' if form == 'markdown' else 'txt'}")
+        assert form == "markdown" or max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("image", {"bert": "new run"}),
+        ("defaults", {"bert": "new run", "resnet": "new run", "shards": "new run"}),
+        ("scale", {"shards": "in place"}),
+        ("replicas", {"resnet": "new run"}),
+        ("priority", {"bert": "in place"}),
+        ("storage-class", {"logs": "refused"}),
+        ("claim-grows", {"logs": "in place"}),
+        ("rename", {"bert-large": "renamed"}),
+        ("removal", {"resnet": "removed"}),
+        ("variable", {"resnet": "new run"}),
+        ("queue", {"resnet": "new run", "speech": "added"}),
+    ],
+)
+def test_verdicts(repository: Repository, name: str, expected: dict[str, str]) -> None:
+    SCENARIOS[name](repository)
+    assert _verdicts(repository) == expected
+
+
+def test_a_bump_in_defaults_is_one_cause_of_many_runs(repository: Repository) -> None:
+    _bump_in_defaults(repository)
+    assert set(map(tuple, _causes(repository).values())) == {("defaults.image environments/base.yaml:4",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "job", "cause"),
+    [
+        ("image", "bert", f"jobs.bert.image {PROD_SPEC}:16"),
+        ("replicas", "resnet", f"jobs.resnet.worker.replicas {PROD_SPEC}:21"),
+        ("queue", "resnet", f"jobs.resnet.queue {PROD_SPEC}:20"),
+    ],
+)
+def test_the_line_that_caused_a_run(repository: Repository, name: str, job: str, cause: str) -> None:
+    SCENARIOS[name](repository)
+    assert _causes(repository)[job] == [cause]
+
+
+def test_what_is_built_and_committed_is_told_alike(repository: Repository) -> None:
+    _image_bump_in_one_job(repository)
+    before = repository.review("--format", "json").stdout
+    assert 'differences": []' not in before
+    repository.build()
+    repository.commit("bump")
+    after = repository.review("--format", "json").stdout
+    assert json.loads(after)["environments"][0]["changes"] == json.loads(before)["environments"][0]["changes"]
+    assert json.loads(after)["environments"][0]["differences"] == []
+
+
+def test_it_is_the_merge_base_that_is_compared_with(repository: Repository) -> None:
+    _image_bump_in_one_job(repository)
+    repository.build()
+    repository.commit("bump")
+    repository.git("checkout", "--quiet", "main")
+    _priority_class(repository)
+    repository.build()
+    repository.commit("elsewhere")
+    repository.git("checkout", "--quiet", "change")
+    assert _verdicts(repository) == {"bert": "new run"}
+
+
+def test_a_revert_returns_and_will_run_again(repository: Repository) -> None:
+    first = repository.manifest("bert")
+    _image_bump_in_one_job(repository)
+    repository.build()
+    repository.commit("bump")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.prod(("    image: registry.example.com/tf:2.22\n", ""))
+    repository.build()
+    assert repository.manifest("bert") == first
+    document = json.loads(repository.review("--format", "json").stdout)
+    returns = [risk for risk in document["risks"] if risk["code"] == "returns"]
+    assert len(returns) == 1
+    assert "it will run again" in returns[0]["message"]
+
+
+def test_a_queue_below_its_gang_is_an_error_and_the_review_says_so(repository: Repository) -> None:
+    repository.prod(("nvidia.com/gpu: 8", "nvidia.com/gpu: 2"))
+    result = repository.review()
+    assert result.exit_code == 1
+    assert "QUEUE05" in result.stderr
+    assert "does not compile" in result.stdout
+
+
+def test_exit_code(repository: Repository) -> None:
+    assert repository.review("--exit-code").exit_code == 0
+    _priority_class(repository)
+    assert repository.review().exit_code == 0
+    assert repository.review("--exit-code").exit_code == 1
+
+
+def test_nothing_is_written(repository: Repository) -> None:
+    _many_things(repository)
+    before = repository.git("status", "--porcelain", "--ignored")  # which writes to the index itself
+    stamps = {path: path.stat().st_mtime_ns for path in repository.top.rglob("*")}
+    repository.review()
+    assert {path: path.stat().st_mtime_ns for path in repository.top.rglob("*")} == stamps
+    assert repository.git("status", "--porcelain", "--ignored") == before
+
+
+def test_parents_that_shrink_before_their_children_are_refused(repository: Repository) -> None:
+    """Volcano is asked for the parent first, whose child is as it was; together they fit before and after."""
+    head, _, jobs = repository.read(PROD_SPEC).partition("volumes:")
+    head = head.replace(
+        "  vision: {capability: {cpu: 64, nvidia.com/gpu: 8}}",
+        "  all: {capability: {cpu: 100}}\n  vision: {parent: all, capability: {cpu: 90}}",
+    )
+    repository.write(PROD_SPEC, f"{head}volumes:{jobs}")
+    repository.build("--restart-all")
+    repository.commit("tree")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.prod(("cpu: 100", "cpu: 80"), ("cpu: 90", "cpu: 70"))
+    assert _verdicts(repository)["all"] == "refused"
+    repository.prod(("cpu: 80", "cpu: 200"), ("cpu: 70", "cpu: 150"))
+    assert _verdicts(repository) == {"all": "in place", "vision": "in place"}
+
+
+def test_the_markdown_of_a_thousand_runs_fits_into_one_comment(repository: Repository) -> None:
+    jobs = "".join(
+        f"  training-with-a-rather-long-name-{i:05d}: {{command: [python, train.py], env: {{N: {i}}}, worker: 1}}\n"
+        for i in range(1000)
+    )
+    text = repository.read(PROD_SPEC)
+    repository.write(PROD_SPEC, text[: text.index("  bert:")] + jobs)
+    repository.build()
+    repository.commit("many")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.write(PROD_SPEC, repository.read(PROD_SPEC).replace("env: {N: ", "env: {N: 1"))
+    text = repository.review("--format", "markdown").stdout
+    assert len(text) <= LIMIT < 65_536
+    assert "1000 trainings restart" in text
+    assert "left out" in text
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_what_a_spec_holds_cannot_break_out_of_the_markdown(repository: Repository) -> None:
+    evil = "a`b</details>|@team\\n# Hi"
+    repository.prod(("env: {LR: 0.1}", f'env: {{LR: "{evil}"}}'))
+    text = repository.review("--format", "markdown").stdout
+    assert '``"a`b</details>\\|@team\\n# Hi"``' in text
+    assert "\n# Hi" not in text
+
+
+def _totals(repository: Repository, queue: str) -> dict[str, Any]:
+    document = json.loads(repository.review("--format", "json").stdout)
+    found = next(one for one in document["queues"] if one["name"] == queue)
+    return {amount["resource"]: (amount["before"], amount["after"]) for amount in found["amounts"]}
+
+
+def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -> None:
+    assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "6"), "cpu": ("32", "32")}
+    text = repository.read(PROD_SPEC)
+    start = text.index("queues:")
+    more = text[:start] + "queues: {vision: {external: true}}\n" + text[text.index("volumes:") :]
+    repository.write("environments/more/environment.yaml", more.replace("namespace: ml", "namespace: more"))
+    assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "12"), "cpu": ("32", "64")}

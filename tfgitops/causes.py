@@ -1,0 +1,90 @@
+"""Which lines of a spec made a job's manifest differ from an earlier one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfgitops.formats import RESERVED_ENV
+from tfgitops.trace import trace
+
+if TYPE_CHECKING:
+    from tfgitops.changes import Change
+    from tfgitops.diagnostics import Problem, Route, Span
+    from tfgitops.fields import FieldChange
+    from tfgitops.model import Environment, Job
+    from tfgitops.plugins import Plugins
+
+_TASKS = ("spec", "tasks")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Cause:
+    """A place in a spec: its line, and its route as it is written there.
+
+    ``own`` is whether it stands in a file of the environment's own, and not in one that it extends; ``gone`` is whether
+    it stood there, and the line is the nearest that is left.
+    """
+
+    span: Span
+    route: Route
+    own: bool
+    gone: bool = False
+
+    @property
+    def label(self) -> str:
+        """The route for people, such as ``defaults.image``."""
+        return (".".join(map(str, self.route)) or "the spec") + (" (removed)" if self.gone else "")
+
+
+class Causes:
+    """Finds causes in one environment."""
+
+    def __init__(self, environment: Environment, plugins: Plugins) -> None:
+        self._environment = environment
+        self._plugins = plugins
+
+    def of(self, job: Job, change: Change) -> list[tuple[Cause, tuple[FieldChange, ...]]]:
+        """Return each cause of a job's new run with the fields that it changed, sorted by place."""
+        assert change.after is not None
+        if job.pin:
+            return [(self.at((*job.route, "pin")), change.hard)]
+        crashes: list[Problem] = []  # they were reported when the job was planned
+        patches = [patch for _, patch in self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
+        found: dict[Cause, list[FieldChange]] = {}
+        for field in change.hard:
+            for other in _asked_by(field, change):
+                route = _holder(job, other.at) if other.gone else trace(job, change.after, other.at, patches)
+                found.setdefault(self.at(route), []).append(field)
+        return [(cause, tuple(found[cause])) for cause in sorted(found)]
+
+    def at(self, route: Route) -> Cause:
+        """Return the place where a route of the merged spec is written, or the nearest to it."""
+        places = self._environment.places
+        document, written = places.find(route)
+        depth = max(document.depth(written), len(document.prefix))
+        own = bool(document.prefix) or document.path.parent == self._environment.folder
+        return Cause(span=document.span(written), route=written[:depth], own=own)
+
+
+def _asked_by(field: FieldChange, change: Change) -> list[FieldChange]:
+    """Return the fields that a field follows from: addresses follow from how many pods there are of each role."""
+    sizes = [other for other in change.fields if _is_size(other)] if is_discovery(field) else []
+    return sizes or [field]
+
+
+def _holder(job: Job, at: Route) -> Route:
+    """Return the route of what had a field that is gone: of a role, or of the job."""
+    index = at[len(_TASKS)] if at[: len(_TASKS)] == _TASKS and len(at) > len(_TASKS) + 1 else None
+    return job.roles[index].route if isinstance(index, int) and index < len(job.roles) else job.route
+
+
+def is_discovery(field: FieldChange) -> bool:
+    """Tell whether a field is a variable that tells pods each other's addresses, or their own."""
+    name = field.path.rpartition(".env[")[2].partition("]")[0]
+    return bool(RESERVED_ENV.fullmatch(name))
+
+
+def _is_size(field: FieldChange) -> bool:
+    inner = field.at[len(_TASKS) + 1 :]
+    return field.at[: len(_TASKS)] == _TASKS and (inner == ("replicas",) or not inner)

@@ -1,0 +1,152 @@
+"""What becomes of each object in the cluster when one set of manifests follows another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from tfgitops.fields import FieldChange, field_changes
+from tfgitops.kubernetes.immutable import is_immutable
+from tfgitops.model import JOB_LABEL
+from tfgitops.volcano.identity import PLACEHOLDER, digest
+from tfgitops.volcano.update import is_mutable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Json = dict[str, Any]
+
+Verdict = Literal["unchanged", "in place", "new run", "added", "removed", "renamed", "refused"]
+VERDICTS: tuple[Verdict, ...] = ("refused", "new run", "renamed", "added", "removed", "in place", "unchanged")
+"""What may become of an object; what a reviewer must see first comes first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What becomes of one object: ``before`` and ``after`` are its manifests, None where it is not.
+
+    ``fields`` are the fields that differ, a job's own name aside; ``hard`` are those of them that cannot change in
+    place: they make a new run of a job, and are refused of any other object. ``reason``
+    is why something else is refused.
+    """
+
+    verdict: Verdict
+    path: str
+    before: Json | None
+    after: Json | None
+    fields: tuple[FieldChange, ...] = ()
+    hard: tuple[FieldChange, ...] = ()
+    reason: str = ""
+
+    @property
+    def manifest(self) -> Json:
+        """The later manifest, or the earlier one of what goes away."""
+        manifest = self.after if self.after is not None else self.before
+        assert manifest is not None
+        return manifest
+
+    @property
+    def kind(self) -> str:
+        """The kind of the object."""
+        return str(self.manifest["kind"])
+
+    @property
+    def is_job(self) -> bool:
+        """Whether the object is a training."""
+        return is_job(self.manifest)
+
+    @property
+    def title(self) -> str:
+        """What people call the object: a job by its name in the spec."""
+        return job_name(self.manifest) if self.is_job else str(self.manifest["metadata"]["name"])
+
+    @property
+    def old_name(self) -> str:
+        """The name of the object that was."""
+        return str(self.before["metadata"]["name"]) if self.before else ""
+
+    @property
+    def new_name(self) -> str:
+        """The name of the object that will be."""
+        return str(self.after["metadata"]["name"]) if self.after else ""
+
+
+def is_job(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a Volcano Job."""
+    return manifest["kind"] == "Job" and str(manifest["apiVersion"]).startswith("batch.volcano.sh/")
+
+
+def job_name(manifest: Mapping[str, Any]) -> str:
+    """Return the name in the spec of the job that a manifest is of, or the object's where there is none."""
+    metadata = manifest["metadata"]
+    return str((metadata.get("labels") or {}).get(JOB_LABEL) or metadata["name"])
+
+
+def changes_of(path: str, before: Json | None, after: Json | None) -> list[Change]:
+    """Say what becomes of the objects of one file: of two where another object takes its place."""
+    if before is None or after is None:
+        return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
+    if is_job(before) and is_job(after):
+        return [_job_change(path, before, after)]
+    if _key(before) != _key(after):
+        return [*changes_of(path, before, None), *changes_of(path, None, after)]
+    return [_object_change(path, before, after)]
+
+
+def _job_change(path: str, before: Json, after: Json) -> Change:
+    old, new = before["metadata"]["name"], after["metadata"]["name"]
+    verdict: Verdict = "new run" if _key(before) != _key(after) else "in place"
+    fields = tuple(field_changes(before, _renamed(after, new, old)))
+    hard = tuple(field for field in fields if not is_mutable(field.at))
+    if verdict == "in place" and hard:
+        verdict = "refused"
+    if not fields and verdict == "in place":
+        verdict = "unchanged"
+    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+
+
+def _object_change(path: str, before: Json, after: Json) -> Change:
+    fields = tuple(field_changes(before, after))
+    hard = tuple(field for field in fields if is_immutable(before, after, field.at))
+    verdict: Verdict = "refused" if hard else "in place" if fields else "unchanged"
+    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+
+
+def _key(manifest: Json) -> tuple[str, str, str, str]:
+    """Return what makes an object the same to a cluster."""
+    group = manifest["apiVersion"].rpartition("/")[0]
+    return group, manifest["kind"], manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
+
+
+def _renamed(manifest: Json, old: str, new: str) -> Json:
+    """Return a Job's manifest with another name, wherever its own name stands."""
+    if old == new:
+        return manifest
+    renamed: Json = json.loads(json.dumps(manifest, ensure_ascii=False).replace(old, new))
+    return renamed
+
+
+def pair_renamed(changes: Iterable[Change]) -> list[Change]:
+    """Join a job that goes away with one that comes and is the same but for its name: that one runs again."""
+    changes = list(changes)
+    gone = {_kin(c.manifest): c for c in changes if c.verdict == "removed" and c.is_job}
+    if not gone:
+        return changes
+    joined, paired = [], set()
+    for one in changes:
+        old = gone.pop(_kin(one.manifest), None) if one.verdict == "added" and one.is_job else None
+        if old:
+            paired.add(id(old))
+            joined.append(replace(one, verdict="renamed", before=old.before))
+        else:
+            joined.append(one)
+    return [one for one in joined if id(one) not in paired]
+
+
+def _kin(manifest: Json) -> str:
+    """Return a digest of all that two runs of one training share, whatever its name."""
+    name, job = manifest["metadata"]["name"], job_name(manifest)
+    text = json.dumps(manifest["spec"], ensure_ascii=False).replace(name, PLACEHOLDER)
+    label = json.dumps({JOB_LABEL: job})[1:-1]
+    return digest(json.loads(text.replace(label, json.dumps({JOB_LABEL: ""})[1:-1])))

@@ -1,0 +1,79 @@
+"""`tfgitops review`: say what a change of the specs will do to the cluster."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.cli.common import (
+    Format,
+    NoColour,
+    Paths,
+    Verbose,
+    Without,
+    check_versions,
+    command_app,
+    compile_session,
+    example,
+    guarded,
+    report,
+    use_colour,
+)
+from tfgitops.diagnostics import CompileError, has_errors
+from tfgitops.session import open_session
+
+app = command_app()
+
+
+class ReviewFormat(StrEnum):
+    """How a review is shown."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
+@app.command(epilog=example("tfgitops review environments/prod --against origin/main"))
+@guarded
+def review(
+    paths: Paths = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="Compare with the merge base with this.", show_default="origin/HEAD"),
+    ] = None,
+    format_: Annotated[ReviewFormat, typer.Option("--format", help="How the review is shown.")] = ReviewFormat.text,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if something will change.")] = False,
+    no_plugin: Without = None,
+    verbose: Verbose = False,
+    no_color: NoColour = False,
+) -> int:  # fmt: skip
+    """Say what a change will do: which trainings restart, and why."""
+    from tfgitops.report import review_json, review_markdown, review_text  # noqa: PLC0415
+    from tfgitops.review.collect import review as collect  # noqa: PLC0415
+
+    given = paths or [Path("environments")]
+    session = open_session(given, no_plugin or ())
+    _, found = check_versions(session, locked=False, strict=False)
+    results = compile_session(session, strict=False)
+    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+    try:
+        reviewed = collect(session, results, given, against)
+    except CompileError as error:
+        if format_ is not ReviewFormat.json:
+            return report([*found, *error.diagnostics], Format.text, no_colour=no_color)
+        sys.stdout.write(review_json.render(None, [*found, *error.diagnostics]))
+        return 1
+    if format_ is ReviewFormat.json:
+        sys.stdout.write(review_json.render(reviewed, found))
+        return int(has_errors(found) or (exit_code and bool(reviewed.changes)))
+    code = report(found, Format.text, no_colour=no_color)
+    if format_ is ReviewFormat.markdown:
+        sys.stdout.write(review_markdown.render(reviewed, found))
+    else:
+        colour = use_colour(sys.stdout, no_colour=no_color)
+        sys.stdout.write(review_text.render(reviewed, colour=colour, verbose=verbose))
+    return code or int(exit_code and bool(reviewed.changes))

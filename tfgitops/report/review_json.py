@@ -1,0 +1,103 @@
+"""A review as one JSON document, of the form that schemas/review.schema.json describes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.fields import ABSENT
+from tfgitops.kubernetes import quantity
+from tfgitops.report.as_json import problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfgitops.causes import Cause
+    from tfgitops.changes import Change
+    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.fields import FieldChange
+    from tfgitops.review.model import Amount, EnvironmentReview, QueueTotals, Review
+
+    Json = dict[str, Any]
+
+VERSION = 1
+
+
+def render(review: Review | None, diagnostics: Iterable[Diagnostic]) -> str:
+    """Return the document; without a review, because there is nothing to compare with, it holds the problems alone."""
+    document = {
+        "version": VERSION,
+        "base": {"ref": review.ref, "commit": review.commit} if review else None,
+        "environments": [_environment(one) for one in review.environments] if review else [],
+        "queues": [_queue(one) for one in review.queues] if review else [],
+        "risks": [
+            {"code": risk.code, "environment": risk.environment, "message": risk.message, "advice": risk.advice}
+            for risk in (review.risks if review else ())
+        ],
+        "problems": [problem(diagnostic) for diagnostic in diagnostics],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _environment(one: EnvironmentReview) -> Json:
+    causes = {change.path: group.causes for group in one.groups for change in group.changes}
+    return {
+        "name": one.name,
+        "state": one.state,
+        "cluster": one.cluster,
+        "unchanged": one.unchanged,
+        "jobsUnchanged": one.jobs_unchanged,
+        "changes": [_change(change, causes.get(change.path, ())) for change in one.changes],
+        "differences": [{"state": found.state, "path": found.path} for found in one.differences],
+        "notes": list(one.notes),
+    }
+
+
+def _change(change: Change, causes: Iterable[Cause]) -> Json:
+    return {
+        "verdict": change.verdict,
+        "kind": change.kind,
+        "name": change.title,
+        "path": change.path,
+        "oldName": change.old_name or None,
+        "newName": change.new_name or None,
+        "fields": [_field(field, hard=field in change.hard) for field in change.fields],
+        "causes": [_cause(cause) for cause in causes],
+        "reason": change.reason or None,
+    }
+
+
+def _cause(cause: Cause) -> Json:
+    span = cause.span
+    return {
+        "route": list(cause.route), "file": span.file, "line": span.line, "column": span.column, "removed": cause.gone,
+    }  # fmt: skip
+
+
+def _field(field: FieldChange, *, hard: bool) -> Json:
+    said: Json = {"path": field.path, "immutable": hard}
+    for name, value in (("before", field.before), ("after", field.after)):
+        if value is not ABSENT:
+            said[name] = value
+    return said
+
+
+def _queue(one: QueueTotals) -> Json:
+    return {
+        "cluster": one.cluster,
+        "name": one.name,
+        "state": one.state,
+        "jobs": {"before": one.jobs_before, "after": one.jobs_after},
+        "amounts": [_amount(amount) for amount in one.amounts],
+    }
+
+
+def _amount(one: Amount) -> Json:
+    limits = {"before": one.was_most, "after": one.most}
+    return {
+        "resource": one.resource,
+        "title": one.title,
+        "before": quantity.write(one.before),
+        "after": quantity.write(one.after),
+        "capability": {side: None if most is None else quantity.write(most) for side, most in limits.items()},
+    }

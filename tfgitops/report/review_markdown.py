@@ -1,0 +1,203 @@
+"""A review as the comment of a pull request: all that matters first, lists folded, and never longer than one may be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tfgitops.report.text import printable, totals
+from tfgitops.review import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfgitops.changes import Change, Verdict
+    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.review.model import EnvironmentReview, Group, QueueTotals, Review, Risk
+
+MARK = "<!-- tfgitops review -->"
+"""The first line, by which a later run finds the comment to replace."""
+
+LIMIT = 65_000
+"""Characters of a comment; GitHub takes 65,536."""
+
+_LAST = 100  # characters of the line that says what was left out
+_OPEN_ROWS = 6  # a longer list is folded
+_ROWS_MAX = 300
+_ITEMS_MAX = 40
+_TITLES: dict[Verdict, str] = {
+    "refused": "Refused by the cluster", "renamed": "Renamed, and start anew", "added": "New", "removed": "Go away",
+    "in place": "Change in place",
+}  # fmt: skip
+
+
+def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
+    """Return the Markdown of a review; problems are counted, and shown elsewhere."""
+    head = [MARK, f"### tfgitops: {words.headline(review.counts())}", ""]
+    head.append(f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}.")
+    if diagnostics:
+        head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
+    tail = [*_queues(review.queues), *_risks(review.risks), *_stale(review.environments)]
+    room = LIMIT - _LAST - sum(len(line) + 1 for line in (*head, *tail))
+    body: list[str] = []
+    left_out = 0
+    for block in _blocks(review):
+        size = sum(len(line) + 1 for line in block)
+        if size <= room:
+            body += block
+            room -= size
+        else:
+            left_out += 1
+    if left_out:
+        body += ["", f"*{_count(left_out, 'list')} left out, to fit into one comment: run `tfgitops review`.*"]
+    return "\n".join([*head, *body, *tail]).rstrip() + "\n"
+
+
+def _blocks(review: Review) -> Iterator[list[str]]:
+    """Yield what may be left out, in the order in which it is shown, most important first in each environment."""
+    for one in review.environments:
+        if not words.has_news(one):
+            continue
+        state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
+        yield ["", f"#### {_plain(one.name)}, cluster {_plain(one.cluster)}{state}"]
+        for group in one.groups:
+            yield ["", *_group(group)]
+            yield from _names(group.changes)
+        for verdict, title in _TITLES.items():
+            changes = [change for change in one.changes if change.verdict == verdict]
+            if changes:
+                lines = [line for change in changes for line in _change(change)]
+                yield ["", f"**{title}**", "", *_folded(lines, f"{len(changes)} objects")]
+        if one.notes:
+            yield ["", *(f"- {_plain(note)}" for note in one.notes[:_ITEMS_MAX])]
+        if one.changes and one.unchanged:
+            others = one.unchanged - one.jobs_unchanged
+            unchanged = f"{_count(one.jobs_unchanged, 'training')}, {_count(others, 'further object')}"
+            yield ["", f"Unchanged: {unchanged}."]
+
+
+def _group(group: Group) -> Iterator[str]:
+    number = f"{len(group.changes)} trainings start" if len(group.changes) > 1 else "1 training starts"
+    reasons = ", ".join(f"{_code(label)} ({_plain(place)})" for label, place in words.why(group))
+    yield f"**{number} anew** because of {reasons}"
+    if (said := words.shared_fields(group.changes)) is not None:
+        yield ""
+        yield from _fields(said)
+
+
+def _names(changes: Sequence[Change]) -> Iterator[list[str]]:
+    """Yield the table of the runs, and the fields of each where they differ."""
+    same = words.shared_fields(changes) is not None
+    rows = ["| training | run that ends | run that starts |" + ("" if same else " because of these fields |")]
+    rows.append("|---|---|---|" + ("" if same else "---|"))
+    for change in changes[:_ROWS_MAX]:
+        row = f"| {change.title} | {_code(change.old_name)} | {_code(change.new_name)} |"
+        if not same:
+            shown, rest = words.few(words.fields_of(change))
+            row += " " + "; ".join([*map(_field, shown), *([rest] if rest else [])]) + " |"
+        rows.append(row)
+    if len(changes) > _ROWS_MAX:
+        rows.append(f"| and {len(changes) - _ROWS_MAX} more | | |" + ("" if same else " |"))
+    first = ", ".join(change.title for change in changes[:_OPEN_ROWS])
+    more = f" and {len(changes) - _OPEN_ROWS} more" if len(changes) > _OPEN_ROWS else ""
+    if len(changes) > _OPEN_ROWS:
+        yield ["", f"<details><summary>{first}{more}</summary>", "", *rows, "", "</details>"]
+    else:
+        yield ["", *rows]
+
+
+def _fields(said: Sequence[words.Field]) -> Iterator[str]:
+    shown, rest = words.few(said)
+    yield from (f"- {_field(one)}" for one in shown)
+    if rest:
+        yield f"- {rest}"
+
+
+def _field(said: words.Field) -> str:
+    name, before, after = said
+    return f"{_plain(name)}: {_code(before)} → {_code(after)}" if before or after else _plain(name)
+
+
+def _change(change: Change) -> Iterator[str]:
+    name = f"**{change.title}**" if change.is_job else f"{change.kind} **{_plain(change.title)}**"
+    if change.verdict == "renamed":
+        yield f"- {_code(change.old_name)} → {_code(change.new_name)}"
+    elif change.verdict in ("added", "removed"):
+        yield f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
+    elif change.reason:
+        yield f"- {name}: {_plain(change.reason)}"
+    else:
+        shown, rest = words.few(words.fields_of(change))
+        yield f"- {name}: " + "; ".join([*map(_field, shown), *([rest] if rest else [])])
+
+
+def _folded(lines: Sequence[str], summary: str) -> Iterator[str]:
+    if len(lines) <= _OPEN_ROWS * 2:
+        yield from lines
+        return
+    yield from [f"<details><summary>{summary}</summary>", "", *lines[:_ROWS_MAX]]
+    if len(lines) > _ROWS_MAX:
+        yield f"- and {len(lines) - _ROWS_MAX} more"
+    yield from ["", "</details>"]
+
+
+def _queues(queues: Sequence[QueueTotals]) -> Iterator[str]:
+    changed = [one for one in queues if one.changed]
+    if not changed:
+        return
+    clusters = len({one.cluster for one in queues})
+    yield from ["", "#### Queues", "", "| queue | asked for by its jobs | before | after | change | capability |"]
+    yield "|---|---|---:|---:|---:|---|"
+    for one in changed[:_ITEMS_MAX]:
+        change = one.jobs_after - one.jobs_before
+        signed = f"{change:+d}" if change else ""
+        yield f"| {words.queue_name(one, clusters)} | jobs | {one.jobs_before} | {one.jobs_after} | {signed} | |"
+        for amount in one.amounts:
+            if amount.changed:
+                remark = f" {text}" if (text := words.remark(amount)) else ""
+                yield (
+                    f"| | {_plain(amount.title)} | {words.amount(amount.resource, amount.before)} "
+                    f"| {words.amount(amount.resource, amount.after)} | {words.difference(amount)} "
+                    f"| {words.capability(amount, one)}{remark} |"
+                )
+    if len(changed) > _ITEMS_MAX:
+        yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
+
+
+def _risks(risks: Sequence[Risk]) -> Iterator[str]:
+    if risks:
+        yield from ["", "#### What can go wrong", ""]
+    for risk in risks[:_ITEMS_MAX]:
+        yield f"- {_plain(risk.environment)}: {_plain(risk.message)}" + (
+            f"; {_plain(risk.advice)}" if risk.advice else ""
+        )
+    if len(risks) > _ITEMS_MAX:
+        yield f"- and {len(risks) - _ITEMS_MAX} more"
+
+
+def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
+    found = [f"{one.name}/manifests/{difference.path}" for one in environments for difference in one.differences]
+    if found:
+        few = ", ".join(map(_code, found[:3])) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004
+        yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _plain(text: str) -> str:
+    """Escape what Markdown, HTML or the site would take for more than text; what stands in backticks stays code."""
+    parts = re.split(r"(`[^`\n]+`)", printable(text))
+    return "".join(
+        part if index % 2 else re.sub(r"([\\*_{}\[\]<>|#~@])", r"\\\1", part).replace("@", "&#64;")
+        for index, part in enumerate(parts)
+    ).replace("\\&#64;", "&#64;")
+
+
+def _code(text: str) -> str:
+    """Write a value as code, whatever is in it; in a table a bar must be escaped even there."""
+    text = printable(text).replace("|", "\\|") or " "
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"

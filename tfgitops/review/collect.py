@@ -1,0 +1,74 @@
+"""Reviews a change: what is committed at the merge base against what the working tree compiles to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfgitops.project import SPEC
+from tfgitops.review.compare import committed, review_environment, review_gone, sort_changes
+from tfgitops.review.history import find_base
+from tfgitops.review.model import EnvironmentReview, Review
+from tfgitops.review.queues import queue_totals, refused_queues
+from tfgitops.review.risks import risks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from tfgitops.diagnostics import Problem
+    from tfgitops.pipeline import Compiled
+    from tfgitops.session import Session
+    from tfgitops.volcano.fault import Fault
+
+
+def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path], ref: str | None = None) -> Review:
+    """Review compiled environments, and those below the same paths that only the base has.
+
+    Raises:
+        CompileError: Git cannot say what was there before.
+    """
+    base = find_base(session.project.root, _places(results, paths), ref)
+    was = committed(base)
+    found = [
+        review_environment(compiled, was.pop(base.path(compiled.folder), None), base, session.plugins)
+        for compiled in results
+    ]
+    found += [
+        review_gone(base.top / folder, old, base)
+        for folder, old in was.items()
+        if old.manifests and not (base.top / folder / SPEC).exists()
+    ]
+    found = _with_refused_queues(sorted(found, key=lambda one: one.name))
+    problems: list[Problem] = []
+    accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
+    return Review(
+        ref=base.ref, commit=base.commit, environments=tuple(found), queues=tuple(queue_totals(found, accelerators)),
+        risks=tuple(risks_of(found, base)),
+    )  # fmt: skip
+
+
+def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
+    """Return the folders that are reviewed, and the files that their specs are made of."""
+    folders = [path.parent if path.name == SPEC else path for path in paths]
+    environments = [compiled.environment for compiled in results if compiled.environment]
+    return [*folders, *(document.path for one in environments for document in one.places.documents)]
+
+
+def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
+    """Mark the changes of Queues that Volcano will refuse, and say why."""
+    refused = refused_queues(found)
+    if not refused:
+        return found
+    marked = []
+    for one in found:
+        changes = [
+            replace(change, verdict="refused", reason=_why(refused[id(change)])) if id(change) in refused else change
+            for change in one.changes
+        ]
+        marked.append(replace(one, changes=tuple(sort_changes(changes))))
+    return marked
+
+
+def _why(fault: Fault) -> str:
+    return f"while the queues below it are as they were: {fault.message}"

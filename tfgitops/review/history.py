@@ -1,0 +1,188 @@
+"""Reads what was committed from Git, with one process for all files and none for a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from hashlib import sha1, sha256
+from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+DEFAULT_REF = "origin/HEAD"
+_DEEPEN = 100
+_VERSIONS_MAX = 2000  # of manifests in history that are looked at for a name that returns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """The commit that a review compares with: the merge base of HEAD and ``ref``.
+
+    ``blobs`` are the object ids of its files by their path from the top of the repository, below the folders asked for.
+    """
+
+    top: Path
+    ref: str
+    commit: str
+    blobs: Mapping[str, str] = field(repr=False)
+
+    def path(self, file: Path) -> str:
+        """Return the path of a file from the top of the repository, as Git writes it."""
+        return file.relative_to(self.top).as_posix()
+
+    def read(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of some files of the commit."""
+        wanted = [path for path in paths if path in self.blobs]
+        found = _cat(self.top, [self.blobs[path] for path in wanted])
+        return dict(zip(wanted, found, strict=True))
+
+    def differs(self, path: str, text: str) -> bool:
+        """Tell whether a file's text is another than in the commit, without reading that."""
+        blob = self.blobs.get(path)
+        return blob is None or blob != _object_id(text.encode(), len(blob))
+
+    def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
+        """Return earlier versions of some files, of all commits before: the newest first, and not without end."""
+        if not paths:
+            return {}
+        listing = _git(
+            self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
+            self.commit, "--", *paths,
+        )  # fmt: skip
+        fields = [part for part in listing.split("\0") if part]
+        ids: dict[str, str] = {}
+        for meta, path in zip(fields[::2], fields[1::2], strict=False):
+            old, new = meta.split()[2:4]
+            ids.update({blob: path for blob in (old, new) if blob.strip("0")})
+        versions: dict[str, list[bytes]] = {}
+        ids = dict(list(ids.items())[:_VERSIONS_MAX])
+        for (_, path), content in zip(ids.items(), _cat(self.top, list(ids)), strict=True):
+            versions.setdefault(path, []).append(content)
+        return versions
+
+
+def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
+    """Find the merge base of HEAD and a ref, and list the files that it has below some folders.
+
+    Raises:
+        CompileError: there is no Git, no repository, no such ref, or no merge base, each with what helps.
+    """
+    top = _top(root)
+    name = ref or DEFAULT_REF
+    if not _succeeds(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
+        raise _no_base("this repository has no commit yet, so there is nothing to compare with", "commit first")
+    if name.startswith("-") or not _succeeds(top, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"):
+        raise _unknown_ref(top, name, default=ref is None)
+    result = _run(top, "merge-base", "HEAD", name)
+    if result.returncode:
+        raise _no_merge_base(top, name)
+    commit = result.stdout.decode().strip()
+    places = sorted({folder.resolve().relative_to(top).as_posix() for folder in folders})
+    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *(p for p in places if p != "."))
+    return Base(top=top, ref=name, commit=commit, blobs=dict(_blobs(listing)))
+
+
+def _blobs(listing: str) -> Iterable[tuple[str, str]]:
+    for entry in listing.split("\0"):
+        meta, _, path = entry.partition("\t")
+        if path and (parts := meta.split())[1] == "blob" and parts[0] != "120000":  # no link is ours
+            yield path, parts[2]
+
+
+def _top(root: Path) -> Path:
+    result = _run(root, "rev-parse", "--show-toplevel")
+    if result.returncode:
+        said = result.stderr.decode(errors="replace").strip().splitlines()
+        message = f"{root.name}/ cannot be reviewed: Git says: {said[0].removeprefix('fatal: ') if said else 'nothing'}"
+        raise _no_base(message, "review compares with a commit: run it inside of a Git repository")
+    return type(root)(os.fsdecode(result.stdout.rstrip(b"\n"))).resolve()
+
+
+def _unknown_ref(top: Path, name: str, *, default: bool) -> CompileError:
+    refs = _git(top, "for-each-ref", "--format=%(refname:short)").split()
+    if default:
+        known = next((ref for ref in ("origin/main", "origin/master", "main", "master") if ref in refs), None)
+        hint = f"name the branch to compare with: --against {known or 'REF'}; or `git remote set-head origin --auto`"
+        return _no_base(f"there is no {name} here, which review compares with by default", hint)
+    hint = did_you_mean(name, refs)
+    if not hint and _is_shallow(top):
+        hint = f"fetch it: git fetch --depth={_DEEPEN} origin {name.removeprefix('origin/')}"
+    return _no_base(f"there is no commit called '{name}' here", hint or "see `git branch --all` for what there is")
+
+
+def _no_merge_base(top: Path, name: str) -> CompileError:
+    if not _is_shallow(top):
+        message = f"HEAD and '{name}' have no common commit"
+        return _no_base(message, "name a branch that this one was started from")
+    depth = _git(top, "rev-list", "--count", "HEAD").strip()
+    branch = name.removeprefix("origin/")
+    return _no_base(
+        f"this clone is shallow: its {depth} commits do not reach back to where HEAD and '{name}' parted",
+        f"fetch {_DEEPEN} more commits: git fetch --deepen={_DEEPEN} origin {branch}; in CI, check out with "
+        "fetch-depth: 0",
+    )
+
+
+def _is_shallow(top: Path) -> bool:
+    return _git(top, "rev-parse", "--is-shallow-repository").strip() == "true"
+
+
+def _no_base(message: str, hint: str) -> CompileError:
+    return CompileError([Diagnostic(code="TF606", severity="error", message=message, hint=hint)])
+
+
+def _object_id(content: bytes, length: int) -> str:
+    """Return the id that Git gives a file; its length tells SHA-1 from SHA-256 repositories."""
+    data = b"blob %d\0" % len(content) + content
+    short = 40
+    return sha1(data, usedforsecurity=False).hexdigest() if length == short else sha256(data).hexdigest()
+
+
+def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:
+    """Read many objects by one process."""
+    if not ids:
+        return []
+    result = _run(top, "cat-file", "--batch", data="".join(f"{one}\n" for one in ids).encode())
+    found, rest = [], memoryview(result.stdout)
+    for one in ids:
+        end = bytes(rest[:200]).find(b"\n")
+        words = bytes(rest[: max(end, 0)]).split()
+        if len(words) != 3 or words[1] != b"blob":  # noqa: PLR2004 - id, type and size
+            message = f"Git has not got the object {one[:12]} of a commit that is to be read"
+            raise _no_base(message, "in a partial clone, fetch it: git fetch --refetch --filter=blob:limit=1g origin")
+        size = int(words[2])
+        found.append(bytes(rest[end + 1 : end + 1 + size]))
+        rest = rest[end + 2 + size :]
+    return found
+
+
+def _succeeds(top: Path, *arguments: str) -> bool:
+    return _run(top, *arguments).returncode == 0
+
+
+def _git(top: Path, *arguments: str) -> str:
+    """Return what a command of Git prints.
+
+    Raises:
+        CompileError: it failed.
+    """
+    result = _run(top, *arguments)
+    if result.returncode:
+        said = result.stderr.decode(errors="replace").strip().splitlines()
+        raise _no_base(f"git {arguments[0]} failed: {said[0] if said else result.returncode}", "")
+    return os.fsdecode(result.stdout)
+
+
+def _run(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run Git in a folder: it takes no lock, asks nobody, and fetches nothing."""
+    settings = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    command = ["git", "-c", "core.quotePath=false", *arguments]
+    try:
+        return subprocess.run(command, cwd=top, input=data, capture_output=True, check=False, env=os.environ | settings)  # noqa: S603
+    except FileNotFoundError as error:
+        raise _no_base("there is no git, with which review reads what was committed", "install it") from error

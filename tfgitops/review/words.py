@@ -1,0 +1,164 @@
+"""The words of a review that all its forms share: fields, amounts, causes and counts, as people say them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.causes import is_discovery
+from tfgitops.fields import ABSENT
+from tfgitops.kubernetes import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfgitops.changes import Change
+    from tfgitops.review.model import Amount, EnvironmentReview, Group, QueueTotals
+
+_VALUE_MAX = 60
+_FIELDS_MAX = 8
+_TASK = re.compile(r"spec\.tasks\[([^\]]+)\](?:\.(.*))?").fullmatch
+_ADDRESSES = "the addresses of its pods (TF_CONFIG)"
+
+Field = tuple[str, str, str]
+"""What is said of one field: its name with the roles that have it, the value before, the value after."""
+
+STATES = {
+    "new": "all of it is new",
+    "gone": "there is no spec any more: all of it goes",
+    "broken": "does not compile: see the problems",
+}
+
+
+def headline(counts: Mapping[str, int]) -> str:
+    """Sum up in one sentence what becomes of the trainings."""
+    refused = counts["refused"]
+    said = [f"{refused} object{'' if refused == 1 else 's'} refused by the cluster"] if refused else []
+    noun = True
+    for number, one, many in (
+        (counts["new run"] + counts["renamed"], "restarts", "restart"),
+        (counts["added"], "starts", "start"),
+        (counts["removed"], "stops", "stop"),
+        (counts["in place"], "changes in place", "change in place"),
+    ):
+        if number:
+            what = f"training{'' if number == 1 else 's'} " if noun else ""
+            said.append(f"{number} {what}{one if number == 1 else many}")
+            noun = False
+    if not said:
+        return "no training restarts, starts or stops" if counts["other"] else "nothing will change"
+    if counts["unchanged"]:
+        said.append(f"{counts['unchanged']} {'runs' if counts['unchanged'] == 1 else 'run'} on")
+    return ", ".join(said)
+
+
+def has_news(one: EnvironmentReview) -> bool:
+    """Tell whether there is anything to say of an environment."""
+    return bool(one.changes or one.notes) or one.state != "compared"
+
+
+def why(group: Group) -> list[tuple[str, str]]:
+    """Return what caused new runs, each with its place."""
+    if not group.causes:
+        return [("another version of the compiler or of a plugin", "tfgitops.lock")]
+    return [(cause.label, f"{cause.span.file}:{cause.span.line}") for cause in group.causes]
+
+
+def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
+    """Return what is said of the fields of some changes, if the same can be said of each of them."""
+    if len(changes) == 1:
+        return fields_of(changes[0])
+    said = [fields_of(change, roles=False) for change in changes]
+    return said[0] if all(one == said[0] for one in said[1:]) else None
+
+
+def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
+    """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
+    grouped: dict[Field, list[str]] = {}
+    for field in change.hard if change.verdict == "refused" else change.fields:
+        role, name = _short(field.path)
+        said = (_ADDRESSES, "", "") if is_discovery(field) else (name, value(field.before), value(field.after))
+        holders = grouped.setdefault(said, [])
+        if role and role not in holders:
+            holders.append(role)
+    number = len(change.manifest["spec"].get("tasks") or ()) if change.is_job else 0
+    return [
+        (f"{', '.join(holders)}: {name}", before, after)
+        if roles and holders and len(holders) < number and name != _ADDRESSES
+        else (name, before, after)
+        for (name, before, after), holders in grouped.items()
+    ]
+
+
+def few(said: Sequence[Field]) -> tuple[Sequence[Field], str]:
+    """Return the first few fields, and a word for the rest."""
+    rest = len(said) - _FIELDS_MAX
+    return (said, "") if rest <= 1 else (said[:_FIELDS_MAX], f"and {rest} more fields")
+
+
+def _short(path: str) -> tuple[str, str]:
+    """Return the role that a field is of, and its name as a spec would say it."""
+    task = _TASK(path)
+    if not task:
+        return "", path.removeprefix("spec.").removeprefix("metadata.") or path
+    rest = task[2] or "the role"
+    for prefix, short in (
+        ("template.spec.containers[tensorflow].", ""),
+        ("template.spec.", "pod "),
+        ("template.metadata.", "pod "),
+    ):
+        if rest.startswith(prefix):
+            rest = short + rest.removeprefix(prefix)
+    return task[1], re.sub(r"^env\[([^\]]+)\](\.value)?$", r"env \1", rest)
+
+
+def value(given: Any) -> str:
+    """Write a value of a manifest on one short line."""
+    if given is ABSENT:
+        return "(none)"
+    if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a variable, as a whole
+        given = given["value"]
+    if isinstance(given, str):
+        text = given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)
+    elif isinstance(given, list) and all(isinstance(item, str) for item in given):
+        text = "[" + ", ".join(item if item.isprintable() else json.dumps(item) for item in given) + "]"
+    else:
+        text = json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
+    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
+
+
+def amount(resource: str, nanos: int) -> str:
+    """Write an amount of a resource: memory by Gi, all else by number."""
+    if not nanos:
+        return "0"
+    if resource == "memory":
+        gibi = nanos / quantity.NANO / 2**30
+        return f"{gibi:,.0f}Gi" if gibi >= 10 or gibi == int(gibi) else f"{gibi:.1f}Gi"  # noqa: PLR2004
+    return f"{nanos / quantity.NANO:,.3f}".rstrip("0").rstrip(".")
+
+
+def difference(one: Amount) -> str:
+    """Write what a queue gains or loses of a resource."""
+    change = one.after - one.before
+    return "" if not change else f"{'+' if change > 0 else '-'}{amount(one.resource, abs(change))}"
+
+
+def capability(one: Amount, queue: QueueTotals) -> str:
+    """Write a queue's limit of a resource, with the one before if it was another."""
+    if queue.state == "external":
+        return "not ours to know"
+    before, after = ("no limit" if most is None else amount(one.resource, most) for most in (one.was_most, one.most))
+    if queue.state == "gone":
+        return f"was {before}"
+    return after if before == after or queue.state == "new" else f"{before} → {after}"
+
+
+def remark(one: Amount) -> str:
+    """Say where the jobs of a queue do not fit in it together."""
+    return "(they take turns)" if one.most is not None and one.after > one.most else ""
+
+
+def queue_name(totals: QueueTotals, clusters: int) -> str:
+    """Name a queue, with its cluster where there are several."""
+    return f"{totals.cluster}/{totals.name}" if clusters > 1 else totals.name
