@@ -43,6 +43,11 @@ CODES: dict[str, str] = {
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
+    "TF611": "a manifest is missing",
+    "TF612": "a manifest is stale: its spec compiles to something else",
+    "TF613": "a manifest was edited by hand",
+    "TF614": "a manifest that no spec compiles to",
+    "TF615": "a file among the manifests that was not generated",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }
@@ -89,12 +94,16 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnostic:
-    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up."""
+    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
+
+    ``file`` is the file that it is about where there is no line to be shown, and its name stands in the message.
+    """
 
     code: str
     severity: Severity
     message: str
     span: Span | None = None
+    file: str = ""
     found: str = ""
     expected: str = ""
     hint: str = ""

@@ -46,12 +46,12 @@ def build(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Compile environments and write their manifests."""
-    if stdout and (check or format_ is Format.json):
-        raise typer.BadParameter("--stdout goes with neither --check nor --format json")
+    if stdout and (check or format_ is not Format.text):
+        raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
     session = open_session(paths or [Path("environments")], no_plugin or ())
     refused, found = check_versions(session, locked=locked, strict=strict)
     if refused:
-        return report(found, format_, no_colour=no_color)
+        return report(found, format_, no_colour=no_color, session=session)
     results = compile_session(session, strict=strict)
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if stdout:
@@ -59,7 +59,11 @@ def build(
         return report(found, format_, no_colour=no_color)
     outcome = settle(results, session.abandoned, check=check, verbose=verbose)
     found += outcome.diagnostics
-    code = report(found, format_, no_colour=no_color, files=outcome.differences)
+    if check and format_ in {Format.sarif, Format.github}:
+        from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone
+
+        found += as_diagnostics(outcome.differences)
+    code = report(found, format_, no_colour=no_color, files=outcome.differences, session=session)
     if format_ is Format.text:
         lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
         sys.stdout.write("".join(f"{line}\n" for line in lines))
