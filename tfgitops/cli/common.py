@@ -68,9 +68,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except CompileError as error:
-            code = report(
-                error.diagnostics, kwargs.get("format_", Format.text), no_colour=kwargs.get("no_color", False)
-            )
+            wanted = kwargs.get("format_")
+            form = wanted if isinstance(wanted, Format) else Format.text  # a command may have formats of its own
+            code = report(error.diagnostics, form, no_colour=kwargs.get("no_color", False))
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
