@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.kubernetes.image import Image, is_image, parse_image
+from tfgitops.formats import complain
+from tfgitops.kubernetes.image import Image, parse_image
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 DIGEST = "sha256:" + "0123456789abcdef" * 4
@@ -71,7 +72,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_reference_is_read_as_a_runtime_reads_it(text: str, image: Image, by: str) -> None:
-    assert is_image(text)
+    assert complain("image", text) is None
     assert parse_image(text) == image
     assert parse_image(text).by == by
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes import names, quantity
 from tfgitops.kubernetes.duration import is_duration
 from tfgitops.kubernetes.formats import is_config_key, is_port_name
-from tfgitops.kubernetes.image import is_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +24,12 @@ CLUSTER_ROLES = ("chief", "ps", "worker")
 
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
+_IMAGE = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
+)
+_IMAGE_MAX = 1024
 _MODE_MAX = 0o777
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
 
@@ -124,13 +129,13 @@ def _positive(value: str | int) -> Complaint | None:
 
 
 def _image(value: str) -> Complaint | None:
-    if is_image(value):
+    if _IMAGE.match(value) and len(value) <= _IMAGE_MAX:
         return None
     bare = value.partition("://")[2]
     hint = "as in registry.example.com/team/image:tag"
-    if bare and is_image(bare):
+    if bare and _IMAGE.match(bare):
         hint = f"leave out the scheme: {bare}"
-    elif is_image(value.lower()):
+    elif _IMAGE.match(value.lower()):
         hint = f"a repository is in lower case: {value.lower()}"
     return Complaint(f"'{value}' is not an image reference", "[registry/]repository[:tag][@digest]", hint)
 

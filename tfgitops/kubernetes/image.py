@@ -1,23 +1,11 @@
-"""References to images: which text is one, and the parts that it has."""
+"""References to images, taken apart as a container runtime does; which text is one says `formats.py`."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
-_REFERENCE = re.compile(
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
-    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
-    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
-)
-_REFERENCE_MAX = 1024
 _HUB = "docker.io"
-
-
-def is_image(text: str) -> bool:
-    """Tell whether text is a reference that a container runtime can read."""
-    return len(text) <= _REFERENCE_MAX and _REFERENCE.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
