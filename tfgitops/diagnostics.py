@@ -109,10 +109,10 @@ class Diagnostic:
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
 
-    def sort_key(self) -> tuple[bool, str, int, int, str, str]:
+    def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
         """Order by place: what has no place comes first, as nothing else can be right before it is."""
         span = self.span or Span(file="", line=0, column=0)
-        return (self.span is not None, span.file, span.line, span.column, self.code, self.message)
+        return (self.span is not None, span.file, span.line, span.column, self.code, self.message, self.file)
 
 
 class CompileError(Exception):
@@ -127,7 +127,8 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""
     first: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in sorted(diagnostics, key=lambda found: (found.sort_key(), len(found.notes))):
-        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span), diagnostic)
+        place = diagnostic.span or diagnostic.file
+        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, place), diagnostic)
     yield from first.values()
 
 

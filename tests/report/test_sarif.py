@@ -325,6 +325,16 @@ def test_a_manifest_that_is_not_as_compiled_is_a_result_of_its_own_rule(
     assert run("build", "--check", ".").stdout == outcome.stdout
 
 
+def test_each_manifest_that_is_not_as_compiled_is_a_result(root: Path) -> None:
+    for environment in ("prod", "dev"):
+        put(f"environments/{environment}/environment.yaml", GOOD + "  other: {image: 'tf:2.21', worker: 1}\n")
+    assert [(result["ruleId"], where(result)) for result in results(run("build", "--check").stdout)] == [
+        ("TF611", f"environments/{environment}/manifests/workloads/job-{job}.yaml")
+        for environment in ("dev", "prod")
+        for job in ("other", "train")
+    ]
+
+
 def test_what_a_build_did_is_no_problem(root: Path) -> None:
     put("environments/prod/environment.yaml", GOOD)
     put("environments/prod/manifests/workloads/mine.yaml", "kind: Secret\n")
