@@ -19,7 +19,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-from tfgitops.cli import app
+from tfgitops.cli import COMMANDS, app
 from tfgitops.version import __version__
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
@@ -710,7 +710,7 @@ def test_version_names_the_plugins() -> None:
         assert plugin in result.stdout
 
 
-@pytest.mark.parametrize("command", ["build", "validate", "schema", "lock"])
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_help_has_an_example_and_the_exit_codes(command: str, option: str) -> None:
     result = run(command, option)

@@ -47,6 +47,11 @@ CODES: dict[str, str] = {
     "TF604": "a training would restart that nobody asked to restart",
     "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
     "TF606": "there is no commit to compare with",
+    "TF611": "a manifest is missing",
+    "TF612": "a manifest is stale: its spec compiles to something else",
+    "TF613": "a manifest was edited by hand",
+    "TF614": "a manifest that no spec compiles to",
+    "TF615": "a file among the manifests that was not generated",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }
@@ -93,21 +98,25 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnostic:
-    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up."""
+    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
+
+    ``file`` is the file that it is about where there is no line to be shown, and its name stands in the message.
+    """
 
     code: str
     severity: Severity
     message: str
     span: Span | None = None
+    file: str = ""
     found: str = ""
     expected: str = ""
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
 
-    def sort_key(self) -> tuple[bool, str, int, int, str, str]:
+    def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
         """Order by place: what has no place comes first, as nothing else can be right before it is."""
         span = self.span or Span(file="", line=0, column=0)
-        return (self.span is not None, span.file, span.line, span.column, self.code, self.message)
+        return (self.span is not None, span.file, span.line, span.column, self.code, self.message, self.file)
 
 
 class CompileError(Exception):
@@ -122,7 +131,8 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""
     first: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in sorted(diagnostics, key=lambda found: (found.sort_key(), len(found.notes))):
-        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span), diagnostic)
+        place = diagnostic.span or diagnostic.file
+        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, place), diagnostic)
     yield from first.values()
 
 

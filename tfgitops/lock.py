@@ -52,11 +52,12 @@ def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
         recorded = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         message = f"there is no {LOCK} in {shown(session.project.root)}"
-        missing = Diagnostic(code="TF603", severity="error", message=message, hint="run `tfgitops lock`, and commit it")
+        hint = "run `tfgitops lock`, and commit it"
+        missing = Diagnostic(code="TF603", severity="error", message=message, hint=hint, file=shown(path))
         return [missing] if strict else []
     except (OSError, ValueError) as error:
         message = f"{shown(path)} cannot be read: {error}"
-        raise CompileError([Diagnostic(code="TF603", severity="error", message=message)]) from error
+        raise CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path))]) from error
     used = versions(session)
     return [
         Diagnostic(
@@ -64,6 +65,7 @@ def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
             severity=severity,
             message=message,
             hint="use those versions, or run `tfgitops lock`",
+            file=shown(path),
         )
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))

@@ -18,7 +18,7 @@ import pluggy
 
 from tfgitops import hookspecs
 from tfgitops.answers import Refused, accept, route_of
-from tfgitops.diagnostics import CompileError, Diagnostic, Problem, did_you_mean
+from tfgitops.diagnostics import CODES, CompileError, Diagnostic, Problem, did_you_mean
 from tfgitops.model import read_only
 from tfgitops.plain import AnswerError, show
 from tfgitops.schema import SpecSchema, join
@@ -106,6 +106,16 @@ class Plugins:
         if problems:
             raise CompileError(_without_place(problem) for problem in problems)
         return tuple(replace(fragment, owner=plugins[name]) for name, fragment in found)
+
+    @cached_property
+    def codes(self) -> dict[str, str]:
+        """What each code of a problem stands for: the compiler's, and those that plugins list as ``CODES``."""
+        found = dict(CODES)
+        for plugin in self.plugins:
+            listed = getattr(plugin.hooks, "CODES", None)
+            for code, meaning in listed.items() if isinstance(listed, dict) else ():
+                found.setdefault(str(code), f"{meaning} (plugin `{plugin.name}`)")
+        return found
 
     def ask(self, hook: str, at: Route, problems: list[Problem], **arguments: Any) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's answers to a hook with its name, checked and plain (`tfgitops.answers`).

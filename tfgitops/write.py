@@ -117,7 +117,9 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
         place = shown(Path(error.filename)) if isinstance(error.filename, str) else shown(top)
         message = f"{place} cannot be written: {error.strerror or error}"
         hint = "see its permissions, and the room on the disk; the next build mends the rest"
-        raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)]) from error
+        raise CompileError(
+            [Diagnostic(code="TF602", severity="error", message=message, hint=hint, file=place)]
+        ) from error
 
 
 def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
@@ -180,6 +182,7 @@ def _in_the_way(path: Path, reason: str) -> Diagnostic:
         code="TF601",
         severity="error",
         message=f"{shown(path)} {reason}",
+        file=shown(path),
         hint="move it away, then build again",
     )
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
-from tfgitops.diagnostics import CODES
 from tfgitops.schema import joined_source
 
 if TYPE_CHECKING:
@@ -42,10 +41,7 @@ def with_table(page: str, table: str) -> str:
 
 def _codes(plugins: Plugins) -> Iterator[str]:
     yield "| code | what it means |\n|---|---|"
-    yield from (f"| {code} | {meaning} |" for code, meaning in CODES.items())
-    for plugin in plugins.plugins:
-        for code, meaning in getattr(plugin.hooks, "CODES", {}).items():
-            yield f"| {code} | {meaning} (plugin `{plugin.name}`) |"
+    yield from (f'| <a id="{code.lower()}"></a>{code} | {meaning} |' for code, meaning in plugins.codes.items())
     yield ""
 
 

@@ -53,8 +53,8 @@ def build(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Compile environments and write their manifests."""
-    if stdout and (check or format_ is Format.json):
-        raise typer.BadParameter("--stdout goes with neither --check nor --format json")
+    if stdout and (check or format_ is not Format.text):
+        raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
     consent = Consent(jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
     if consent != NO_CONSENT and (check or stdout):
         raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
@@ -63,7 +63,7 @@ def build(
     session = open_session(paths or [Path("environments")], no_plugin or ())
     refused, found = check_versions(session, locked=locked, strict=strict)
     if refused:
-        return report(found, format_, no_colour=no_color)
+        return report(found, format_, no_colour=no_color, session=session)
     results = compile_session(session, strict=strict)
     for name, hint in consent.unknown(results):
         raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
@@ -73,7 +73,11 @@ def build(
         return report(found, format_, no_colour=no_color)
     outcome = settle(session, results, check=check, verbose=verbose, consent=consent)
     found += outcome.diagnostics
-    code = report(found, format_, no_colour=no_color, files=outcome.differences)
+    if check and format_ in {Format.sarif, Format.github}:
+        from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone
+
+        found += as_diagnostics(outcome.differences)
+    code = report(found, format_, no_colour=no_color, files=outcome.differences, session=session)
     if format_ is Format.text:
         lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
         sys.stdout.write("".join(f"{line}\n" for line in lines))

@@ -14,11 +14,12 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from tfgitops.diagnostics import CompileError, Diagnostic, as_errors, has_errors, ordered
+from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered
 from tfgitops.load import find_environments, shown
 from tfgitops.lock import check_lock
 from tfgitops.pipeline import Compiled
-from tfgitops.report import as_json, text
+from tfgitops.project import SPEC
+from tfgitops.report import text
 from tfgitops.session import Session, compile_all
 from tfgitops.write import alone
 
@@ -40,6 +41,8 @@ class Format(StrEnum):
 
     text = "text"
     json = "json"
+    sarif = "sarif"
+    github = "github"
 
 
 Paths = Annotated[
@@ -69,9 +72,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except CompileError as error:
-            code = report(
-                error.diagnostics, kwargs.get("format_", Format.text), no_colour=kwargs.get("no_color", False)
-            )
+            wanted = kwargs.get("format_")
+            form = wanted if isinstance(wanted, Format) else Format.text  # a command may have formats of its own
+            code = report(error.diagnostics, form, no_colour=kwargs.get("no_color", False))
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
@@ -138,16 +141,52 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 
 
 def report(
-    diagnostics: Iterable[Diagnostic], form: Format, *, no_colour: bool, files: Iterable[tuple[str, str]] = ()
+    diagnostics: Iterable[Diagnostic],
+    form: Format,
+    *,
+    no_colour: bool,
+    files: Iterable[tuple[str, str]] = (),
+    session: Session | None = None,
 ) -> int:
-    """Show all diagnostics in the form that was asked for, and return the exit code that they call for."""
+    """Show all diagnostics in the form that was asked for, and return the exit code that they call for.
+
+    Args:
+        diagnostics: what was found, in any order.
+        form: text goes to standard error, all others to standard output.
+        no_colour: whether text has no colours, whatever the terminal.
+        files: the state and path of each manifest that `build` changed, or found different; for JSON alone.
+        session: what was compiled, if it came to that: paths are relative to its checkout, codes are its plugins'.
+    """
     found = list(ordered(diagnostics))
-    if form is Format.json:
-        sys.stdout.write(as_json.render(found, files))
+    if form is not Format.text:
+        sys.stdout.write(_rendered(found, form, files, session))
     elif found:
         sys.stderr.write(text.render(found, colour=use_colour(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
+
+
+def _rendered(
+    found: list[Diagnostic], form: Format, files: Iterable[tuple[str, str]], session: Session | None
+) -> str:  # fmt: skip
+    """Show what was found for other programs, each format imported when it is asked for."""
+    if form is Format.json:
+        from tfgitops.report import as_json  # noqa: PLC0415
+
+        return as_json.render(found, files)
+    from tfgitops.report.checkout import Checkout  # noqa: PLC0415
+
+    if session:
+        checkout = Checkout.around(session.project.root, [folder / SPEC for folder in session.folders])
+    else:
+        checkout = Checkout.around(Path.cwd())
+    if form is Format.github:
+        from tfgitops.report import as_github  # noqa: PLC0415
+
+        return as_github.render(found, checkout)
+    from tfgitops.report import as_sarif  # noqa: PLC0415
+
+    return as_sarif.render(found, checkout, session.plugins.codes if session else CODES)
 
 
 def use_colour(stream: TextIO, *, no_colour: bool) -> bool:

@@ -40,7 +40,7 @@ def validate(
     _, found = check_versions(session, locked=False, strict=strict)
     results = compile_session(session, strict=strict)
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
-    code = report(found, format_, no_colour=no_color)
+    code = report(found, format_, no_colour=no_color, session=session)
     if format_ is Format.text and not quiet:
         for compiled in results:
             print(f"{shown(compiled.folder)}: {'valid' if compiled.ok else 'not valid'}")

@@ -28,7 +28,7 @@ def render(diagnostics: Iterable[Diagnostic], files: Iterable[tuple[str, str]] =
 
 
 def problem(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Return one problem as JSON has it."""
+    """Return one problem as plain values."""
     span = diagnostic.span
     return {
         "code": diagnostic.code,

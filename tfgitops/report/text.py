@@ -43,6 +43,13 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def explained(diagnostic: Diagnostic) -> str:
+    """Say a diagnostic without its lines: the message, then what was found and expected, and what helps."""
+    remarks = (("found", diagnostic.found), ("expected", diagnostic.expected), ("help", diagnostic.hint))
+    told = [diagnostic.message, *(f"{title}: {text}" for title, text in remarks if text)]
+    return "\n".join(map(printable, told))
+
+
 class _Painter:
     """Paints diagnostics, with colours or without."""
 

@@ -1,0 +1,49 @@
+"""`tfgitops images`: list every image, who uses it, and whether by digest."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.cli.common import Format, NoColour, Paths, Without, command_app, compile_session, example, guarded, report
+from tfgitops.diagnostics import CompileError, has_errors, ordered
+from tfgitops.images import used_images
+from tfgitops.report.images import as_json, as_text
+from tfgitops.session import open_session
+
+app = command_app()
+
+
+class Form(StrEnum):
+    """How images are listed."""
+
+    text = "text"
+    json = "json"
+
+
+@app.command(epilog=example("tfgitops images environments/prod"))
+@guarded
+def images(
+    paths: Paths = None,
+    format_: Annotated[Form, typer.Option("--format", help="How images are listed.")] = Form.text,
+    no_plugin: Without = None,
+    no_color: NoColour = False,
+) -> int:
+    """List every image, who uses it, and whether by digest."""
+    results = []
+    try:
+        results = compile_session(open_session(paths or [Path("environments")], no_plugin or ()), strict=False)
+        found = [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+    except CompileError as error:
+        found = list(error.diagnostics)
+    listed = used_images(results)
+    if format_ is Form.json:  # one document, whatever happened
+        sys.stdout.write(as_json(listed, ordered(found)))
+        return int(has_errors(found))
+    if any(compiled.ok for compiled in results):
+        sys.stdout.write(as_text(listed))
+    return report(found, Format.text, no_colour=no_color)

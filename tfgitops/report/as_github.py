@@ -1,0 +1,44 @@
+"""Diagnostics as workflow commands, which GitHub Actions turns into annotations on the lines of a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfgitops.report.text import explained, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.report.checkout import Checkout
+
+_IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTIES = str.maketrans({**_IN_DATA, ":": "%3A", ",": "%2C"})
+_DATA = str.maketrans(_IN_DATA)
+
+
+def render(diagnostics: Iterable[Diagnostic], checkout: Checkout) -> str:
+    """Return one ``::error …::message`` or ``::warning …`` a line; nothing of a spec can begin a line of its own."""
+    return "".join(_command(diagnostic, checkout) for diagnostic in diagnostics)
+
+
+def _command(diagnostic: Diagnostic, checkout: Checkout) -> str:
+    properties = {"title": diagnostic.code}
+    if (span := diagnostic.span) is not None:
+        last = span.column + max(1, span.width) - 1  # as the API of checks counts: the last one that is marked
+        properties |= {"line": str(span.line), "endLine": str(span.line)}
+        properties |= {"col": str(span.column), "endColumn": str(last)}
+    if (file := span.file if span else diagnostic.file) and (path := checkout.path(file)):
+        properties["file"] = path
+    order = ("file", "line", "endLine", "col", "endColumn", "title")
+    listed = ",".join(
+        f"{key}={printable(properties[key]).translate(_IN_PROPERTIES)}" for key in order if key in properties
+    )
+    return f"::{diagnostic.severity} {listed}::{_message(diagnostic, checkout).translate(_DATA)}\n"
+
+
+def _message(diagnostic: Diagnostic, checkout: Checkout) -> str:
+    places = [
+        f"note: {note} ({checkout.path(at.file) or at.file}:{at.line}:{at.column})" for note, at in diagnostic.notes
+    ]
+    return "\n".join([explained(diagnostic), *map(printable, places)])
