@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measure import measure
-from report import COLD, JINJA, PASS
-from workload import QUEUES, trainings, with_one_changed, write_list, write_spec
+from report import CHECK_TEN, COLD, JINJA, PASS, REVIEW
+from workload import QUEUES, trainings, with_one_changed, with_ten_changed, write_list, write_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +41,7 @@ def cases(top: Path, sizes: Sequence[int]) -> Iterator[Case]:
         yield from workspace.cold()
         if size == max(sizes):
             yield from workspace.warm()
+            yield from workspace.reviewed()
 
 
 class _Workspace:
@@ -71,6 +73,28 @@ class _Workspace:
         yield self._ours("`build`, nothing changed", lambda: None, 0)
         yield self._ours("`build --check`", lambda: None, 0, "--check")
         yield self._ours("`build`, one job changed", self._change_one, 1)
+
+    def reviewed(self) -> Iterator[Case]:
+        """Yield a review of ten jobs, and the check that it stands beside, of one state of a Git repository."""
+        yield self._ours(CHECK_TEN, self._change_ten, 0, "--check")
+        command = [*_tfgitops(), "review", str(self._environment), "--against", "HEAD"]
+        yield Case(
+            what=REVIEW, jobs=self._size, command=command, prepare=lambda: None, output=self._manifests, writes=0
+        )
+
+    def _change_ten(self) -> None:
+        """Build ten changed jobs over what is committed, after a first commit of all as they were."""
+        if not (self._environment / ".git").exists():
+            self._start_anew()
+            self._run(*_tfgitops(), "build", str(self._environment))
+            identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+            for arguments in (["init", "-q"], ["add", "--all"], [*identity, "commit", "-qm", "base"]):
+                self._run("git", "-C", str(self._environment), *arguments)
+        write_spec(self._environment / "environment.yaml", with_ten_changed(trainings(self._size)))
+        self._run(*_tfgitops(), "build", str(self._environment))
+
+    def _run(self, *command: str) -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def _start_anew(self) -> None:
         write_spec(self._environment / "environment.yaml", trainings(self._size))

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from measure import Usage
 
 PASS, JINJA, COLD = "`python -c pass`", "Jinja2 + PyYAML (C)", "`build`, no manifests yet"
+CHECK_TEN, REVIEW = "`build --check`, ten jobs changed", "`review`, ten jobs changed"
 
 _MANY = 1_000
-_TIMES_JINJA, _TIMES_PASS, _PEAK_MB = 3, 20, 150
+_TIMES_JINJA, _TIMES_PASS, _TIMES_CHECK, _PEAK_MB = 3, 20, 2, 150
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +54,8 @@ def table(results: Results) -> Iterator[str]:
 
 
 def _peer(result: Result, results: Mapping[tuple[str, int], Result]) -> Result:
+    if result.what == REVIEW:
+        return results[CHECK_TEN, result.jobs]
     return results[PASS, 0] if result.jobs <= 1 else results[JINJA, result.jobs]
 
 
@@ -66,6 +69,11 @@ def targets(results: Results) -> Iterator[str]:
     yield _target(
         "one job in at most {} times the CPU time of `pass`", _TIMES_PASS, one.cpu / start.cpu if one else None
     )
+    checked, review = results.get((CHECK_TEN, _MANY)), results.get((REVIEW, _MANY))
+    yield _target(
+        f"a review of {_MANY:,} jobs, ten changed, in at most {{}} times the CPU time of `build --check`", _TIMES_CHECK,
+        review.cpu / checked.cpu if review and checked else None,
+    )  # fmt: skip
 
 
 def _target(what: str, most: int, value: float | None) -> str:

@@ -71,6 +71,13 @@ def with_one_changed(jobs: list[Training]) -> list[Training]:
     return [*jobs[:middle], replace(jobs[middle], workers=jobs[middle].workers + 5), *jobs[middle + 1 :]]
 
 
+def with_ten_changed(jobs: list[Training]) -> list[Training]:
+    """Return the same jobs, but for one more worker in ten of them, spread over all; in all, where there are fewer."""
+    step = max(1, len(jobs) // 10)
+    chosen = set(range(0, len(jobs), step)[:10])
+    return [replace(job, workers=job.workers + 1) if i in chosen else job for i, job in enumerate(jobs)]
+
+
 def write_spec(path: Path, jobs: Iterable[Training]) -> None:
     """Write the jobs as a spec of ours, to ``environment.yaml``."""
     path.parent.mkdir(parents=True, exist_ok=True)

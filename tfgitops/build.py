@@ -95,10 +95,10 @@ def _write(
             outcome.lines += [f"would restart  {restart}" for restart in restarts]
             raise CompileError(diagnose(compiled, restarts, session.plugins))
         if restarts:
-            outcome.lines += [f"pinned  {restart.old_name}" for restart in restarts]
             from tfgitops.pinning import pin_jobs  # noqa: PLC0415 - the editing of specs is for the few that pin
 
-            pin_jobs(compiled.folder, {restart.job.name: restart.old_name for restart in restarts})
+            pins = pin_jobs(compiled.folder, {restart.job.name: restart.old_name for restart in restarts})
+            outcome.lines += [f"pinned  {pin.place}  {pin.name}" for pin in pins]
             compiled = compile_environment(compiled.folder, session.plugins, session.project)
             if not compiled.ok:
                 raise CompileError(compiled.diagnostics)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from repository import run
 
 from tfgitops.report.review_markdown import LIMIT
 
@@ -295,3 +297,11 @@ def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -
     more = text[:start] + "queues: {vision: {external: true}}\n" + text[text.index("volumes:") :]
     repository.write("environments/more/environment.yaml", more.replace("namespace: ml", "namespace: more"))
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "12"), "cpu": ("32", "64")}
+
+
+def test_the_page_shows_the_guard_and_a_review_as_they_are(repository: Repository) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
+    guard, review = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    _bump_in_defaults(repository)
+    assert guard in run("build").stderr
+    assert review == (GOLDEN / "many.txt").read_text(encoding="utf-8")

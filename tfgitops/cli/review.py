@@ -23,7 +23,7 @@ from tfgitops.cli.common import (
     report,
     use_colour,
 )
-from tfgitops.diagnostics import CompileError, has_errors
+from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
 from tfgitops.session import open_session
 
 app = command_app()
@@ -56,24 +56,24 @@ def review(
     from tfgitops.review.collect import review as collect  # noqa: PLC0415
 
     given = paths or [Path("environments")]
-    session = open_session(given, no_plugin or ())
-    _, found = check_versions(session, locked=False, strict=False)
-    results = compile_session(session, strict=False)
-    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+    reviewed, session = None, None
+    found: list[Diagnostic] = []
     try:
+        session = open_session(given, no_plugin or ())
+        _, found = check_versions(session, locked=False, strict=False)
+        results = compile_session(session, strict=False)
+        found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
         reviewed = collect(session, results, given, against)
     except CompileError as error:
-        if format_ is not ReviewFormat.json:
-            return report([*found, *error.diagnostics], Format.text, no_colour=no_color)
-        sys.stdout.write(review_json.render(None, [*found, *error.diagnostics]))
-        return 1
-    if format_ is ReviewFormat.json:
-        sys.stdout.write(review_json.render(reviewed, found))
-        return int(has_errors(found) or (exit_code and bool(reviewed.changes)))
-    code = report(found, Format.text, no_colour=no_color)
-    if format_ is ReviewFormat.markdown:
+        found += error.diagnostics
+    changed = exit_code and reviewed is not None and bool(reviewed.changes)
+    if format_ is ReviewFormat.json:  # one document, whatever happened
+        sys.stdout.write(review_json.render(reviewed, ordered(found)))
+        return int(has_errors(found) or changed)
+    code = report(found, Format.text, no_colour=no_color, session=session)
+    if reviewed and format_ is ReviewFormat.markdown:
         sys.stdout.write(review_markdown.render(reviewed, found))
-    else:
+    elif reviewed:
         colour = use_colour(sys.stdout, no_colour=no_color)
         sys.stdout.write(review_text.render(reviewed, colour=colour, verbose=verbose))
-    return code or int(exit_code and bool(reviewed.changes))
+    return code or int(changed)
