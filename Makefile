@@ -39,6 +39,7 @@ schemas: $(VENV)/.installed-dev
 # Writes the tables of docs/ anew.
 docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/reference.py
+	$(BIN)/python conformance/updates.py
 
 # The admission model against recorded verdicts of the real Volcano: VERDICTS=DIR for others than the committed ones.
 verdicts: $(VENV)/.installed-dev

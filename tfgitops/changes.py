@@ -13,7 +13,7 @@ from tfgitops.volcano.identity import PLACEHOLDER, digest
 from tfgitops.volcano.update import is_mutable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     Json = dict[str, Any]
 
@@ -83,6 +83,16 @@ def job_name(manifest: Mapping[str, Any]) -> str:
     return str((metadata.get("labels") or {}).get(JOB_LABEL) or metadata["name"])
 
 
+def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
+    """Say what becomes of each object when one set of manifests, by their paths, follows another; not of the unchanged.
+
+    An object is the same wherever its file lies, and a job by its file, whatever its name: a Queue moves to another
+    folder with its parent. A job that goes away and one that comes are one where they are the same but for the name.
+    """
+    found = [change for path in {**after, **before} for change in changes_of(path, before.get(path), after.get(path))]
+    return [change for change in _paired(_paired(found, _key), _kin) if change.verdict != "unchanged"]
+
+
 def changes_of(path: str, before: Json | None, after: Json | None) -> list[Change]:
     """Say what becomes of the objects of one file: of two where another object takes its place."""
     if before is None or after is None:
@@ -92,6 +102,28 @@ def changes_of(path: str, before: Json | None, after: Json | None) -> list[Chang
     if _key(before) != _key(after):
         return [*changes_of(path, before, None), *changes_of(path, None, after)]
     return [_object_change(path, before, after)]
+
+
+def _paired(changes: list[Change], identity: Callable[[Json], Any]) -> list[Change]:
+    """Join each object that goes away with the one that comes and has the same identity, if it has one."""
+    gone = {known: c for c in changes if c.verdict == "removed" and (known := identity(c.manifest)) is not None}
+    if not gone:
+        return changes
+    joined, paired = [], set()
+    for one in changes:
+        old = gone.pop(identity(one.manifest), None) if one.verdict == "added" else None
+        if old is None:
+            joined.append(one)
+            continue
+        paired.add(id(old))
+        assert old.before is not None
+        assert one.after is not None
+        joined.append(
+            replace(one, verdict="renamed", before=old.before)
+            if old.is_job and old.old_name != one.new_name
+            else changes_of(one.path, old.before, one.after)[0]
+        )
+    return [one for one in joined if id(one) not in paired]
 
 
 def _job_change(path: str, before: Json, after: Json) -> Change:
@@ -127,25 +159,10 @@ def _renamed(manifest: Json, old: str, new: str) -> Json:
     return renamed
 
 
-def pair_renamed(changes: Iterable[Change]) -> list[Change]:
-    """Join a job that goes away with one that comes and is the same but for its name: that one runs again."""
-    changes = list(changes)
-    gone = {_kin(c.manifest): c for c in changes if c.verdict == "removed" and c.is_job}
-    if not gone:
-        return changes
-    joined, paired = [], set()
-    for one in changes:
-        old = gone.pop(_kin(one.manifest), None) if one.verdict == "added" and one.is_job else None
-        if old:
-            paired.add(id(old))
-            joined.append(replace(one, verdict="renamed", before=old.before))
-        else:
-            joined.append(one)
-    return [one for one in joined if id(one) not in paired]
-
-
-def _kin(manifest: Json) -> str:
-    """Return a digest of all that two runs of one training share, whatever its name."""
+def _kin(manifest: Json) -> str | None:
+    """Return a digest of all that two runs of one training share, whatever its name; None of any other object."""
+    if not is_job(manifest):
+        return None
     name, job = manifest["metadata"]["name"], job_name(manifest)
     text = json.dumps(manifest["spec"], ensure_ascii=False).replace(name, PLACEHOLDER)
     label = json.dumps({JOB_LABEL: job})[1:-1]

@@ -196,7 +196,8 @@ def _pod_fields(data: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, 
     if selector := data.get("nodeSelector"):
         spec["nodeSelector"] = {**below.get("nodeSelector", {}), **{k: str(v) for k, v in selector.items()}}
     if tolerations := data.get("tolerations"):
-        spec["tolerations"] = _joined(below.get("tolerations"), tolerations)
+        written = [{key: value for key, value in item.items() if value != ""} for item in tolerations]
+        spec["tolerations"] = _joined(below.get("tolerations"), written)
     return spec
 
 

@@ -83,6 +83,10 @@ def _another_queue(repository: Repository) -> None:
     )
 
 
+def _a_queue_moves_below_another(repository: Repository) -> None:
+    repository.prod(("  vision: {capability", "  all: {}\n  vision: {parent: all, capability"))
+
+
 def _many_things(repository: Repository) -> None:
     _bump_in_defaults(repository)
     _priority_class(repository)
@@ -105,6 +109,7 @@ SCENARIOS: dict[str, Callable[[Repository], None]] = {
     "gone": _environment_removed,
     "variable": _variable_removed,
     "queue": _another_queue,
+    "parent": _a_queue_moves_below_another,
     "many": _many_things,
 }
 
@@ -154,6 +159,7 @@ def test_golden(repository: Repository, golden: Callable[[str, Path], None], nam
         ("removal", {"resnet": "removed"}),
         ("variable", {"resnet": "new run"}),
         ("queue", {"resnet": "new run", "speech": "added"}),
+        ("parent", {"all": "added", **dict.fromkeys(("vision", "bert", "logs", "resnet", "shards"), "in place")}),
     ],
 )
 def test_verdicts(repository: Repository, name: str, expected: dict[str, str]) -> None:

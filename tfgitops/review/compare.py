@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.causes import Cause, Causes
-from tfgitops.changes import VERDICTS, Change, changes_of, pair_renamed
+from tfgitops.changes import VERDICTS, Change, changes_between
 from tfgitops.committed import MANIFESTS, READ_BY_CONTROLLERS
 from tfgitops.diagnostics import CompileError
 from tfgitops.gitops.kustomize import KUSTOMIZATION
@@ -62,13 +62,8 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, pl
         return EnvironmentReview(name=shown(folder), folder=folder, state="broken", cluster=folder.name)
     old, still, notes = _manifests(base, was, {file.path: file for file in compiled.files})
     objects = {planned.path: planned for planned in compiled.objects}
-    paths = [path for path in objects if path not in still]
-    found = [
-        change
-        for path in [*paths, *(path for path in old if path not in objects)]
-        for change in changes_of(path, old.get(path), objects[path].manifest if path in objects else None)
-    ]
-    changes = sort_changes(pair_renamed(change for change in found if change.verdict != "unchanged"))
+    new = {path: planned.manifest for path, planned in objects.items() if path not in still}
+    changes = sort_changes(changes_between(old, new))
     touched = {change.path for change in changes}
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
     return EnvironmentReview(
@@ -88,10 +83,9 @@ def review_gone(folder: Path, was: Committed, base: Base) -> EnvironmentReview:
         spec = _parsed(base.read([was.spec])[was.spec])
         if isinstance(spec, dict):
             cluster, gitops = str(spec.get("cluster", cluster)), str(spec.get("gitops", gitops))
-    changes = [change for path, manifest in old.items() for change in changes_of(path, manifest, None)]
     return EnvironmentReview(
         name=shown(folder), folder=folder, state="gone", cluster=cluster, gitops=gitops, notes=tuple(notes),
-        changes=tuple(sort_changes(changes)),
+        changes=tuple(sort_changes(changes_between(old, {}))),
     )  # fmt: skip
 
 

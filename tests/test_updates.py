@@ -1,0 +1,104 @@
+"""What a change of each key does is found out, not believed: no refusal under a name, and no new name without need."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import REPOSITORY
+
+from tfgitops.changes import changes_between
+from tfgitops.kubernetes.immutable import is_immutable
+
+if TYPE_CHECKING:
+    from tfgitops import Plugins
+
+
+@pytest.fixture(scope="module")
+def updates() -> Any:
+    sys.path.insert(0, str(REPOSITORY / "conformance"))
+    try:
+        return importlib.import_module("updates")
+    finally:
+        sys.path.pop(0)
+
+
+@pytest.fixture(scope="module")
+def found(updates: Any, plugins: Plugins) -> Any:
+    return updates.run(plugins)
+
+
+def test_no_change_under_a_name_is_refused_and_no_new_name_is_without_need(updates: Any, found: Any) -> None:
+    assert updates.wrong(found) == []
+
+
+def test_every_key_was_tried(found: Any, plugins: Plugins) -> None:
+    never = [key for key, by_context in found.items() if not any(tried.possible for tried in by_context.values())]
+    assert never == []
+    keys = {key.split(".")[1] for key in found if key.startswith(("job.", "role."))}
+    skipped = {"chief", "ps", "worker", "evaluator", "tasks", "from", "pin"}
+    assert {*plugins.schema.job["properties"], *plugins.schema.role["properties"]} <= keys | skipped
+
+
+def test_the_page_is_fresh(updates: Any, found: Any) -> None:
+    assert updates.PAGE.read_text(encoding="utf-8") == updates.page(found), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("role.image", ("new run", "new run")),
+        ("role.replicas", ("new run", "in place")),
+        ("job.priorityClassName", ("in place", "in place")),
+        ("job.labels", ("in place", "in place")),
+        ("volumes.*.storageClass", ("PersistentVolumeClaim: refused",) * 2),
+        ("nodes.*.count", ("nothing", "nothing")),
+    ],
+)
+def test_what_is_known(updates: Any, found: Any, key: str, expected: tuple[str, str]) -> None:
+    by_context = found[key]
+    assert tuple(updates.said(by_context.get(one, by_context.get(""))) for one in updates.CONTEXTS) == expected
+
+
+def _claim(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}, "spec": spec}
+
+
+def _map(**fields: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, **fields}
+
+
+def _sized(size: str) -> dict[str, Any]:
+    return _claim(resources={"requests": {"storage": size}})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (_claim(storageClassName="a"), _claim(storageClassName="b"), "refused"),
+        (_claim(accessModes=["ReadWriteOnce"]), _claim(accessModes=["ReadWriteMany"]), "refused"),
+        (_sized("1Gi"), _sized("2Gi"), "in place"),
+        (_sized("2Gi"), _sized("1Gi"), "refused"),
+        (_sized("2Gi"), _claim(resources={}), "refused"),
+        (_map(data={"a": "1"}), _map(data={"a": "2"}), "in place"),
+        (_map(data={"a": "1"}, immutable=True), _map(data={"a": "2"}, immutable=True), "refused"),
+        (_map(data={"a": "1"}, immutable=True), _map(data={"a": "1"}), "refused"),
+    ],
+)
+def test_objects_of_kubernetes(before: dict[str, Any], after: dict[str, Any], verdict: str) -> None:
+    (change,) = changes_between({"a.yaml": before}, {"a.yaml": after})
+    assert change.verdict == verdict
+
+
+def test_an_object_is_the_same_in_another_file_and_another_under_another_name() -> None:
+    before, after = _map(data={"a": "1"}), _map(data={"a": "2"})
+    (moved,) = changes_between({"cluster/a.yaml": before}, {"cluster-2/a.yaml": after})
+    assert (moved.verdict, moved.path) == ("in place", "cluster-2/a.yaml")
+    other = {**after, "metadata": {"name": "b"}}
+    assert {c.verdict for c in changes_between({"a.yaml": before}, {"a.yaml": other})} == {"added", "removed"}
+
+
+def test_labels_are_never_immutable() -> None:
+    assert not is_immutable(_claim(), _claim(), ("metadata", "labels", "a"))
