@@ -856,6 +856,23 @@ def test_versions_that_differ_are_told_and_refused_by_locked(message: str) -> No
     assert MANIFEST.exists()
 
 
+def test_locked_runs_no_line_of_a_local_plugin_that_is_not_the_one_of_the_lock() -> None:
+    put(PROD / "environment.yaml", HEAD + TRAIN)
+    put("pyproject.toml", "[tool.tfgitops]\nplugins = ['plugins/mine.py']\n")
+    plugin = put("plugins/mine.py", "tfgitops_api = 1\n")
+    assert run("lock").exit_code == 0
+    assert run("build", "--locked").exit_code == 0
+    plugin.write_text("tfgitops_api = 1\nopen('it-ran', 'w').close()\n", encoding="utf-8")
+    result = run("build", "--locked")
+    assert result.exit_code == 1
+    assert "error[TF603]: plugin 'mine' is sha256:" in result.stderr
+    assert not Path("it-ran").exists()
+    plugin.unlink()
+    assert "error[TF603]: plugin 'mine'" in run("build", "--locked").stderr
+    Path("tfgitops.lock").unlink()
+    assert "there is no tfgitops.lock" in run("build", "--locked").stderr
+
+
 def test_a_lock_that_is_not_toml_is_told() -> None:
     put(LOCK, "<<<<<<< HEAD\n")
     for command in (("build",), ("build", "--locked")):

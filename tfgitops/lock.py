@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
@@ -11,9 +12,8 @@ from tfgitops.load import shown
 from tfgitops.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tfgitops.diagnostics import Severity
+    from tfgitops.project import Project
     from tfgitops.session import Session
 
 LOCK = "tfgitops.lock"
@@ -25,8 +25,7 @@ def versions(session: Session) -> dict[str, str]:
     found = {"tfgitops": __version__}
     for plugin in session.plugins.plugins:
         if plugin.version == "local":
-            content = (session.project.root / plugin.origin).read_bytes()
-            found[plugin.name] = f"sha256:{sha256(content).hexdigest()}"
+            found[plugin.name] = _digest(session.project, plugin.origin)
         else:
             found[plugin.name] = plugin.version
     return found
@@ -40,36 +39,69 @@ def write_lock(session: Session) -> Path:
     return path
 
 
+def _digest(project: Project, plugin: str) -> str:
+    """Return what the lock says of a local plugin's file; nothing of one that cannot be read."""
+    try:
+        return f"sha256:{sha256((project.root / plugin).read_bytes()).hexdigest()}"
+    except OSError:
+        return ""
+
+
+def refuse_changed_plugins(project: Project) -> None:
+    """Let no local plugin run that is not the one of the lock: to import it is to run it.
+
+    Raises:
+        CompileError: there is no lock, or the file of a local plugin has another digest.
+    """
+    if not project.plugins:
+        return
+    recorded = _recorded(project)
+    if recorded is None:
+        raise CompileError([_missing(project)])
+    used = {Path(plugin).stem: _digest(project, plugin) for plugin in project.plugins}
+    changed = {name: digest for name, digest in used.items() if recorded.get(name) != digest}
+    if changed:
+        raise CompileError(
+            _as_diagnostic(_difference(name, recorded.get(name), digest), "error") for name, digest in changed.items()
+        )
+
+
 def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
     """Say where the versions in use are not those of the lock; with ``strict``, a missing lock is an error too.
 
     Raises:
         CompileError: the lock is not TOML.
     """
-    path = session.project.root / LOCK
-    severity: Severity = "error" if strict else "warning"
-    try:
-        recorded = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        message = f"there is no {LOCK} in {shown(session.project.root)}"
-        hint = "run `tfgitops lock`, and commit it"
-        missing = Diagnostic(code="TF603", severity="error", message=message, hint=hint, file=shown(path))
-        return [missing] if strict else []
-    except (OSError, ValueError) as error:
-        message = f"{shown(path)} cannot be read: {error}"
-        raise CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path))]) from error
+    recorded = _recorded(session.project)
+    if recorded is None:
+        return [_missing(session.project)] if strict else []
     used = versions(session)
     return [
-        Diagnostic(
-            code="TF603",
-            severity=severity,
-            message=message,
-            hint="use those versions, or run `tfgitops lock`",
-            file=shown(path),
-        )
+        _as_diagnostic(message, "error" if strict else "warning")
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))
     ]
+
+
+def _recorded(project: Project) -> dict[str, str] | None:
+    path = project.root / LOCK
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        message = f"{shown(path)} cannot be read: {error}"
+        raise CompileError([Diagnostic(code="TF603", severity="error", message=message)]) from error
+
+
+def _missing(project: Project) -> Diagnostic:
+    message = f"there is no {LOCK} in {shown(project.root)}"
+    return Diagnostic(code="TF603", severity="error", message=message, hint="run `tfgitops lock`, and commit it")
+
+
+def _as_diagnostic(message: str, severity: Severity) -> Diagnostic:
+    hint = "use those versions, or run `tfgitops lock`"
+    return Diagnostic(code="TF603", severity=severity, message=message, hint=hint)
 
 
 def _difference(name: str, recorded: str | None, used: str | None) -> str:

@@ -31,8 +31,12 @@ class Session:
     abandoned: Sequence[Path]
 
 
-def open_session(paths: Iterable[Path], without: Iterable[str] = ()) -> Session:
+def open_session(
+    paths: Iterable[Path], without: Iterable[str] = (), before_plugins: Callable[[Project], object] = lambda _: None
+) -> Session:
     """Find the environments that some paths stand for, their root and its plugins.
+
+    ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on.
 
     Raises:
         CompileError: a path is not there, has no environment, or they have more than one root.
@@ -46,6 +50,7 @@ def open_session(paths: Iterable[Path], without: Iterable[str] = ()) -> Session:
         message = f"the environments have more than one root: {names}"
         raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint="one call for each")])
     project = read_project(roots.pop())
+    before_plugins(project)
     return Session(project=project, plugins=discover(project, without), folders=folders, abandoned=lost)
 
 

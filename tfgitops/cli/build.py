@@ -26,6 +26,7 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
+from tfgitops.lock import refuse_changed_plugins
 from tfgitops.restarts import NO_CONSENT, Consent
 from tfgitops.session import open_session
 
@@ -60,7 +61,8 @@ def build(
         raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
     if restart_all and (restart or pin_rest):
         raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
-    session = open_session(paths or [Path("environments")], no_plugin or ())
+    before_plugins = refuse_changed_plugins if locked else lambda _: None
+    session = open_session(paths or [Path("environments")], no_plugin or (), before_plugins)
     refused, found = check_versions(session, locked=locked, strict=strict)
     if refused:
         return report(found, format_, no_colour=no_color, session=session)
