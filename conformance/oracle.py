@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import crds
+import webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,7 +95,14 @@ class Judge:
         return answer
 
     def objections(self, manifest: Json) -> Iterator[Objection]:
-        """Create an object, then update it with itself, and yield all that is not as it should be."""
+        """Create an object, then update it with itself, and yield all that is not as it should be.
+
+        Where Kubernetes has nothing against it, our model of Volcano's webhooks is asked.
+        """
+        found = [*self._objections(manifest)]
+        yield from found or (Objection(kind=kind, message=said) for kind, said in webhooks.objections(manifest))
+
+    def _objections(self, manifest: Json) -> Iterator[Objection]:
         created = self.ask({"op": "create", "object": manifest})
         updated = self.ask({"op": "update", "via": "apply", "object": manifest, "old": manifest})
         for answer in (created, updated):
