@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+# Types that are no maps.
+SCALARS = {
+    "Quantity": (tables.QUANTITIES, tables.ODD_QUANTITIES),
+    "FileMode": tables.POOLS["mode"],
+    "IntOrString": (tables.PORTS, tables.ODD_PORTS),
+}
+
+
 class Draw:
     """Draws from the tables what is usual, but for a few places, counted as they come, where something is odd."""
 
@@ -52,9 +60,10 @@ class Draw:
 
 
 @cache
-def _definition(name: str) -> Json:
-    definition: Json = schema_file("pod.schema.json")["$defs"][name]
-    return definition
+def definition(name: str) -> Json:
+    """Return the schema of one of Kubernetes's types."""
+    found: Json = schema_file("pod.schema.json")["$defs"][name]
+    return found
 
 
 @cache
@@ -62,24 +71,23 @@ def _weight(name: str) -> int:
     """Count the types below a type, as the weight of a key that has it."""
     below, rest = {name}, [name]
     while rest:
-        found = {
-            ref for schema in _definition(rest.pop()).get("properties", {}).values() if (ref := _reference(schema))
-        }
+        found = {ref for schema in definition(rest.pop()).get("properties", {}).values() if (ref := reference(schema))}
         rest += found - below
         below |= found
     return len(below)
 
 
-def _reference(schema: Json) -> str:
+def reference(schema: Json) -> str:
+    """Return the name of the type that a key holds, alone or in a list; nothing if it is none of Kubernetes's."""
     inner = schema.get("items", schema)
     return str(inner.get("$ref", "")).rpartition("/")[2]
 
 
 def pod_keys(draw: Draw, name: str) -> list[str]:
     """Draw one to three keys of a large type; those that hold more come more often."""
-    properties = _definition(name)["properties"]
+    properties = definition(name)["properties"]
     keys = sorted(properties.keys() - (set() if draw.slips() else tables.REFUSED))
-    weights = [2 + _weight(ref) if (ref := _reference(properties[key])) else 2 for key in keys]
+    weights = [2 + _weight(ref) if (ref := reference(properties[key])) else 2 for key in keys]
     return list(dict.fromkeys(draw.random.choices(keys, weights, k=draw.random.randint(1, 3))))
 
 
@@ -88,20 +96,13 @@ def pod_value(draw: Draw, name: str, holder: str = "", only: Sequence[str] = ())
 
     `holder` is the key that it stands under.
     """
-    scalars = {
-        "Quantity": (tables.QUANTITIES, tables.ODD_QUANTITIES),
-        "FileMode": tables.POOLS["mode"],
-        "IntOrString": (tables.PORTS, tables.ODD_PORTS),
-    }
-    if name in scalars:
-        return draw.pick(*scalars[name])
-    if name == "ResourceRequirements" and not draw.slips():
+    if name == "ResourceRequirements" and not only and not draw.slips():
         return _requirements(draw)
-    schema = _definition(name)
+    schema = definition(name)
     keys = dict.fromkeys(only) or _keys(draw, name, schema)
     fields = {key: _pod_field(draw, schema["properties"][key], name, key, holder) for key in keys}
-    if name in _MENDERS and not draw.slips():
-        _MENDERS[name](fields)
+    if name in MENDERS and not draw.slips():
+        MENDERS[name](fields)
     return fields
 
 
@@ -175,7 +176,7 @@ def _mend_resource(fields: Json) -> None:
 
 
 # What makes fields of one type fit each other.
-_MENDERS: dict[str, Callable[[Json], None]] = {
+MENDERS: dict[str, Callable[[Json], None]] = {
     "AppArmorProfile": _mend_profile,
     "LabelSelectorRequirement": _mend_operator,
     "NodeSelectorRequirement": _mend_operator,
@@ -192,8 +193,8 @@ _MENDERS: dict[str, Callable[[Json], None]] = {
 def _pod_field(draw: Draw, schema: Json, owner: str, key: str, holder: str) -> Any:
     if draw.chance(10) and draw.slips():
         return draw.random.choice([None, None, "", "a", 0, True, [], {}, [""], [None]])
-    if "$ref" in schema:
-        return pod_value(draw, schema["$ref"].rpartition("/")[2], key)
+    if "$ref" in schema and reference(schema) not in SCALARS:
+        return pod_value(draw, reference(schema), key)
     if "items" in schema:
         count = draw.random.choice([1, 1, 1, 2])
         return [_pod_field(draw, schema["items"], owner, key, holder) for _ in range(count)]
@@ -203,26 +204,38 @@ def _pod_field(draw: Draw, schema: Json, owner: str, key: str, holder: str) -> A
 
 
 def _pod_scalar(draw: Draw, schema: Json, owner: str, key: str, holder: str) -> Any:
-    pool = next(
-        (tables.POOLS[name] for name in (f"{owner}.{key}", f"{holder}.{key}", key) if name in tables.POOLS), None
-    )
-    kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
-    if kind == "boolean":
-        return draw.random.choice([False, True])
-    if pool is None and kind == "integer":
-        pool = tables.SIGNED, tables.ODD_SIGNED
-    if pool is None and key.lower().endswith("name"):
-        pool = tables.NAMES, tables.ODD_NAMES
-    return draw.pick(*(pool or (tables.TEXTS, ("", " ", "é", "a/b", "x" * 300))))
+    usual, odd = pools(schema, owner, key, holder)
+    return draw.pick(usual, odd) if odd else draw.random.choice(usual)
+
+
+def pools(schema: Json, owner: str, key: str, holder: str) -> tuple[tables.Pool, tables.Pool]:
+    """Return the usual and the odd values of a key that holds no map and no list; `owner` is the type that has it."""
+    kinds = schema.get("type", ())
+    if "boolean" in kinds:
+        return (False, True), ()
+    names = (f"{owner}.{key}", f"{holder}.{key}", key)
+    if found := next((tables.POOLS[name] for name in names if name in tables.POOLS), None):
+        return found
+    if "$ref" in schema:
+        return SCALARS[reference(schema)]
+    if "integer" in kinds:
+        return tables.SIGNED, tables.ODD_SIGNED
+    if key.lower().endswith("name"):
+        return tables.NAMES, tables.ODD_NAMES
+    return tables.TEXTS, ("", " ", "é", "a/b", "x" * 300)
 
 
 def _pod_map(draw: Draw, values: Json, owner: str) -> Json:
-    if "$ref" in values:
-        usual = ("storage",) if owner == "VolumeResourceRequirements" else tables.RESOURCES
-        names, amounts = (usual, tables.ODD_RESOURCES), (tables.QUANTITIES, tables.ODD_QUANTITIES)
-    else:
-        names, amounts = (tables.KEYS, tables.ODD_KEYS), (tables.VALUES, tables.ODD_VALUES)
+    names, amounts = map_pools(values, owner)
     return {draw.pick(*names): draw.pick(*amounts) for _ in range(draw.random.randint(1, 2))}
+
+
+def map_pools(values: Json, owner: str) -> tuple[tuple[tables.Pool, tables.Pool], tuple[tables.Pool, tables.Pool]]:
+    """Return the usual and the odd keys of a map, and the usual and the odd values."""
+    if "$ref" not in values:
+        return (tables.KEYS, tables.ODD_KEYS), (tables.VALUES, tables.ODD_VALUES)
+    usual = ("storage",) if owner == "VolumeResourceRequirements" else tables.RESOURCES
+    return (usual, tables.ODD_RESOURCES), (tables.QUANTITIES, tables.ODD_QUANTITIES)
 
 
 def spec_value(draw: Draw, schema: Mapping[str, Any], key: str) -> Any:

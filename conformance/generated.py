@@ -22,6 +22,7 @@ import yaml
 from oracle import KINDS, Judge
 from smallest import smallest
 from specs import nearly_sound
+from sweep import swept
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.project import Project
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+DRIFTS = "and the server would"  # in the message of each fault in `tfgitops/volcano/drift.py`
 READ_EVERY = 25  # of so many specs that compile, the files of one are given to all readers and to kustomize
 
 
@@ -55,9 +57,9 @@ class Search:
             self._known.add(pattern(message))
             print(f"{case}: {message}")
 
-    def look(self, spec: Json) -> None:
-        """Compile one spec, judge what comes of it, and note what is new."""
-        self._counts["specs"] += 1
+    def look(self, spec: Json, kind: str = "specs") -> None:
+        """Compile one spec, judge what comes of it, count it as one of its kind, and note what is new."""
+        self._counts[kind] += 1
         compiled = self._compile(json.dumps(spec))
         if isinstance(compiled, Compiled):
             self._counts["compiled"] += compiled.ok
@@ -94,7 +96,7 @@ class Search:
         if isinstance(compiled, str):
             yield compiled
             return
-        yield from _plugin_failures(compiled)
+        yield from _own_faults(compiled)
         if not compiled.ok:
             return
         for planned, file in zip(compiled.objects, compiled.files, strict=False):
@@ -117,9 +119,13 @@ class Search:
             yield from kustomized.differences(files, self._judge, counts)
 
 
-def _plugin_failures(compiled: Compiled) -> Iterator[str]:
-    """Yield what bundled plugins raised: the compiler catches it, and they never should."""
-    return (f"crash: {found.message}" for found in compiled.diagnostics if found.code == "TF901")
+def _own_faults(compiled: Compiled) -> Iterator[str]:
+    """Yield what is our fault in a refused spec: what a bundled plugin raised, or a default that we do not write."""
+    for found in compiled.diagnostics:
+        if found.code == "TF901":
+            yield f"crash: {found.message}"
+        elif DRIFTS in found.message:
+            yield f"drifted: {found.message}"
 
 
 def pattern(message: str) -> str:
@@ -130,12 +136,14 @@ def pattern(message: str) -> str:
 
 
 def search(judge: Judge, counts: Counter[str], *, examples: int, seed: int) -> Search:
-    """Judge the kept cases, then so many generated specs."""
+    """Judge the kept cases, then each field of a pod, then so many generated specs."""
     plugins, random = discover(), Random(seed)  # noqa: S311 - repeatable, not secret
     with TemporaryDirectory() as folder:
         searched = Search(judge, plugins, Path(folder), counts)
         for case in kept.cases():
             searched.replay(case)
+        for spec in swept():
+            searched.look(spec, "swept")
         for _ in range(examples):
             searched.look(nearly_sound(random, plugins.schema))
         searched.keep()

@@ -40,12 +40,7 @@ def nearly_sound(random: Random, schema: SpecSchema) -> Json:
 def generate(draw: Draw, schema: SpecSchema) -> Json:
     """Draw an environment: a sound one, with a few keys and raw Kubernetes fields drawn anew."""
     job: Json = {"image": "tf:2.21", **copy.deepcopy(draw.random.choice(_ROLES))}
-    environment: Json = {
-        "apiVersion": "tfgitops/v1alpha1", "kind": "Environment", "namespace": "ml",
-        "queues": {"research": {}, "vision": {"parent": "research"}},
-        "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
-        "jobs": {"train": job, "other": {"image": "tf:2.21", "worker": 1}},
-    }  # fmt: skip
+    environment = environment_of(job)
     holders = [job, *(job[key] for key in ("worker", "ps") if key in job)]
     if draw.chance(20):
         _vary(draw, environment, schema.environment, _FIXED)
@@ -56,8 +51,18 @@ def generate(draw: Draw, schema: SpecSchema) -> Json:
     for _ in range(draw.random.randint(0, 2)):
         _overlay(draw, draw.random.choice(holders))
     if not draw.slips():
-        _complete(job)
+        complete(job)
     return environment
+
+
+def environment_of(job: Json) -> Json:
+    """Return a sound environment with a job."""
+    return {
+        "apiVersion": "tfgitops/v1alpha1", "kind": "Environment", "namespace": "ml",
+        "queues": {"research": {}, "vision": {"parent": "research"}},
+        "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
+        "jobs": {"train": job, "other": {"image": "tf:2.21", "worker": 1}},
+    }  # fmt: skip
 
 
 def _vary(draw: Draw, target: Json, schema: Any, left: Sequence[str]) -> None:
@@ -82,7 +87,7 @@ def _overlay(draw: Draw, holder: Json) -> None:
         holder["pod"] = {**pod, where: {**(pod.get(where) or {}), **fields}}
 
 
-def _complete(job: Json) -> None:
+def complete(job: Json) -> None:
     """Add the volumes, claims and images that the drawn fields need, so that more of the specs compile."""
     wanted: dict[str, Json] = {}
     for container in _containers(job):

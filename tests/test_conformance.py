@@ -12,9 +12,12 @@ import kept
 import kustomized
 import oracle
 import pytest
+import sweep
 import yaml
 from smallest import smallest
 
+from tfgitops import template
+from tfgitops.volcano import drift as volcano_drift
 from tfgitops.volcano.defaults import drift, stored
 from tfgitops.volcano.job import judge_job
 from tfgitops.volcano.queue import judge_queue
@@ -117,6 +120,28 @@ def test_what_is_refused_is_kept_as_a_smallest_spec_and_replayed(
     assert f"{case}: refused: create: spec.tasks[1].x: Forbidden: no\n" in shown
 
 
+def test_a_default_that_the_compiler_does_not_write_is_a_disagreement(
+    search: generated.Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(generated.DRIFTS in message for message, _ in volcano_drift.RULES.values())
+    monkeypatch.setattr(template, "_write_defaults", lambda _: None)
+    container = {"ports": [{"containerPort": 1}]}
+    search.look({**SPEC, "jobs": {"train": {"image": "tf", "worker": 1, "container": container}}})
+    at = "spec.tasks.0.template.spec.containers.0.ports.1.protocol"
+    assert [message for message, _ in search.found.values()] == [
+        f"drifted: {at} is left out, and the server would store 'TCP'"
+    ]
+
+
+def test_the_sweep_comes_to_every_field_and_to_the_odd_values() -> None:
+    jobs = [json.dumps(spec["jobs"]["train"]) for spec in sweep.swept()]
+    for place in (
+        '"dnsPolicy": "Cluster"', '"weight": 101', '"divisor": "1k"', '"scheme": "TCP"', '"fieldPath": "spec.hostname"',
+        '"grpc": {"port": 65536}', '"defaultMode": "01000"', '"accessModes": ["Any"]', '"tolerationSeconds": -1',
+    ):  # fmt: skip
+        assert any(place in job for job in jobs), place
+
+
 def test_what_a_kept_case_still_shows_is_not_found_again(search: generated.Search) -> None:
     search.replay(kept.keep(SPEC, ["refused"]))
     search.look(SPEC)
@@ -145,15 +170,16 @@ def test_an_object_that_kustomize_loses_is_named() -> None:
 
 
 def test_the_summary_has_zeroes_and_only_then_it_passes() -> None:
-    counts = Counter(dict.fromkeys(("objects", "files", "folders", "kustomized", "kept", "specs", "compiled"), 1))
+    looked_at = ("objects", "files", "folders", "kustomized", "kept", "swept", "specs", "compiled")
+    counts = Counter(dict.fromkeys(looked_at, 1))
     assert judge.summary(counts, 1.2) == (
         "conformance: 1 objects judged: 0 refused, 0 pruned, 0 drifted, 0 rewritten; "
-        "1 files read by 3 readers: 0 differ; 1 folders of 1 objects built by kustomize: 0 differ; "
-        "1 kept cases and 1 generated specs, 1 compiled: 0 disagreements; 1 s"
+        "1 files read by 3 readers: 0 differ; 1 folders (1 objects) built by kustomize: 0 differ; "
+        "1 kept, 1 swept and 1 generated specs, 1 compiled: 0 disagreements; 1 s"
     )
-    assert judge.passed(counts, 1)
-    assert not any(judge.passed(counts + Counter({wrong: 1}), 1) for wrong in judge.WRONG)
-    assert not any(judge.passed(counts - Counter({what: 1}), 1) for what in counts if what != "specs")
+    assert judge.passed(counts)
+    assert not any(judge.passed(counts + Counter({wrong: 1})) for wrong in judge.WRONG)
+    assert not any(judge.passed(counts - Counter({what: 1})) for what in counts if what != "specs")
 
 
 @pytest.mark.parametrize(
