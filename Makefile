@@ -42,7 +42,7 @@ docs: $(VENV)/.installed-dev
 
 # The admission model against recorded verdicts of the real Volcano: VERDICTS=DIR for others than the committed ones.
 verdicts: $(VENV)/.installed-dev
-	$(BIN)/python conformance/verdicts.py $(VERDICTS)
+	$(BIN)/python conformance/verdicts.py $(if $(VERDICTS),"$(VERDICTS)")
 
 # Kubernetes's own code judges every committed manifest and EXAMPLES generated specs; VOLCANO_CRDS has Volcano's CRDs.
 EXAMPLES ?= 300

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 DRIFTS = "and the server would"  # in the message of each fault in `tfgitops/volcano/drift.py`
+KEPT_AT_MOST = 20  # of so many kinds of disagreement a spec is made small and kept; the others are only printed
 READ_EVERY = 25  # of so many specs that compile, the files of one are given to all readers and to kustomize
 
 
@@ -69,15 +70,18 @@ class Search:
                 self.found.setdefault(pattern(message), (message, spec))
 
     def keep(self) -> None:
-        """Keep a smallest spec for each disagreement that was found, and print it with what the judge said."""
+        """Keep a smallest spec for the first disagreements of those found, and print all with what the judge said."""
+        self._counts["disagreements"] += len(self.found)
+        found = [*self.found.items()]
         said: dict[str, list[str]] = {}
-        for wanted, (message, spec) in self.found.items():
-            self._counts["disagreements"] += 1
+        for wanted, (message, spec) in found[:KEPT_AT_MOST]:
             least = smallest(spec, lambda less: wanted in self._patterns(less))  # noqa: B023 - asked at once
             said.setdefault(json.dumps(least), []).append(message)
         for text, messages in said.items():
             path = kept.keep(json.loads(text), messages)
             print("\n".join([*messages, f"    {text}", f"    kept as {path}"]))
+        for _, (message, _) in found[KEPT_AT_MOST:]:
+            print(f"{message}\n    not kept: mend those before it first")
 
     def _patterns(self, spec: Json) -> set[str]:
         return {pattern(message) for message in self._messages(self._compile(json.dumps(spec)), Counter())}

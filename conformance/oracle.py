@@ -46,7 +46,7 @@ def build() -> None:
     go = shutil.which("go")
     if go is None:
         raise NoJudgeError("the judge is built with Go 1.26 or later, and there is no go")
-    fault = _fails(go, "build", "-p", "2", "-ldflags=-s", "-o", "crdoracle", ".")
+    fault = _fails(go, "build", "-buildvcs=false", "-p", "2", "-ldflags=-s", "-o", "crdoracle", ".")
     lack = fault and _fails(go, "mod", "download")
     if lack and "checksum mismatch" not in lack:
         raise NoJudgeError(f"the Go modules of the judge cannot be had: {lack.splitlines()[-1]}")
