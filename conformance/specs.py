@@ -40,7 +40,11 @@ def nearly_sound(random: Random, schema: SpecSchema) -> Json:
 def generate(draw: Draw, schema: SpecSchema) -> Json:
     """Draw an environment: a sound one, with a few keys and raw Kubernetes fields drawn anew."""
     job: Json = {"image": "tf:2.21", **copy.deepcopy(draw.random.choice(_ROLES))}
-    environment = environment_of(job)
+    environment = environment_of(job) | {
+        "queues": {"research": {}, "vision": {"parent": "research"}},
+        "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
+        "jobs": {"train": job, "other": {"image": "tf:2.21", "worker": 1}},
+    }
     holders = [job, *(job[key] for key in ("worker", "ps") if key in job)]
     if draw.chance(20):
         _vary(draw, environment, schema.environment, _FIXED)
@@ -56,13 +60,8 @@ def generate(draw: Draw, schema: SpecSchema) -> Json:
 
 
 def environment_of(job: Json) -> Json:
-    """Return a sound environment with a job."""
-    return {
-        "apiVersion": "tfgitops/v1alpha1", "kind": "Environment", "namespace": "ml",
-        "queues": {"research": {}, "vision": {"parent": "research"}},
-        "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
-        "jobs": {"train": job, "other": {"image": "tf:2.21", "worker": 1}},
-    }  # fmt: skip
+    """Return the least environment that has a job."""
+    return {"apiVersion": "tfgitops/v1alpha1", "kind": "Environment", "namespace": "ml", "jobs": {"train": job}}
 
 
 def _vary(draw: Draw, target: Json, schema: Any, left: Sequence[str]) -> None:
