@@ -25,18 +25,18 @@ _ABSENT = object()
 
 
 def swept() -> Iterator[Json]:
-    """Yield a spec for each value of each field of a pod: by itself, and with what would fit it beside it."""
+    """Yield a spec for each value of each field of a pod: by itself, with what fits it, and with some other fields."""
     cases = ((way, value) for way in _fields() for value in _values(way[-1]))
     for number, (way, value) in enumerate(cases):
-        jobs = [_job(number, way, value, mended=mended) for mended in (False, True)]
+        jobs = [_job(number, way, value, beside) for beside in ("nothing", "what fits", "others")]
         for job in [*jobs]:
             jobs.append(copy.deepcopy(job))
             complete(jobs[-1])
         yield from map(environment_of, (job for i, job in enumerate(jobs) if job not in jobs[:i]))
 
 
-def _job(number: int, way: tuple[Step, ...], value: Any, *, mended: bool) -> Json:
-    fields = _around(Draw(Random(number)), way, value, mended=mended)  # noqa: S311 - repeatable, not secret
+def _job(number: int, way: tuple[Step, ...], value: Any, beside: str) -> Json:
+    fields = _around(Draw(Random(number)), way, value, beside)  # noqa: S311 - repeatable, not secret
     for ours in ("name", "containers"):
         if ours != way[0][2]:
             fields.pop(ours, None)
@@ -62,7 +62,7 @@ def _fields() -> Iterator[tuple[Step, ...]]:
 
 def _left(name: str) -> set[str]:
     """Name the keys of a type that are refused whatever they hold."""
-    types = definition(name)["properties"].keys() - {*tables.ONE_OF["Volume"]} if name == "Volume" else ()
+    types = definition(name)["properties"].keys() - {"name", *tables.ONE_OF["Volume"]} if name == "Volume" else ()
     return {*tables.REFUSED, *types}
 
 
@@ -104,17 +104,18 @@ def _needed(name: str, key: str) -> dict[str, None]:
     return needed | ({key: None} if key else {})
 
 
-def _around(draw: Draw, way: tuple[Step, ...], value: Any, *, mended: bool) -> Json:
-    """Return a sound value of the first type of a way, but for what stands at the end of it, which may be mended."""
+def _around(draw: Draw, way: tuple[Step, ...], value: Any, beside: str) -> Json:
+    """Return a sound value of the first type of a way, but for what stands at the end of it, and beside that."""
     fields: Any = value
     for place, (name, holder, key) in reversed(list(enumerate(way))):
-        last = place == len(way) - 1
-        outer: Json = pod_value(draw, name, holder, list(_needed(name, key)))
+        last, properties = place == len(way) - 1, definition(name)["properties"]
+        others = draw.some(properties.keys() - _left(name)) if last and beside == "others" else {}
+        outer: Json = pod_value(draw, name, holder, list(_needed(name, key) | others))
         if fields is _ABSENT:
             outer.pop(key, None)
         else:
-            outer[key] = [fields] if not last and "items" in definition(name)["properties"][key] else fields
-        if name in MENDERS and (mended or not last):
+            outer[key] = [fields] if not last and "items" in properties[key] else fields
+        if name in MENDERS and (beside == "what fits" or not last):
             MENDERS[name](outer)
         fields = outer
     assert isinstance(fields, dict)
