@@ -100,7 +100,7 @@ class Search:
         if isinstance(compiled, str):
             yield compiled
             return
-        yield from _own_faults(compiled)
+        yield from own_faults(compiled)
         if not compiled.ok:
             return
         for planned, file in zip(compiled.objects, compiled.files, strict=False):
@@ -123,7 +123,7 @@ class Search:
             yield from kustomized.differences(files, self._judge, counts)
 
 
-def _own_faults(compiled: Compiled) -> Iterator[str]:
+def own_faults(compiled: Compiled) -> Iterator[str]:
     """Yield what is our fault in a refused spec: what a bundled plugin raised, or a default that we do not write."""
     for found in compiled.diagnostics:
         if found.code == "TF901":
