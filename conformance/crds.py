@@ -2,8 +2,8 @@
 
     python conformance/crds.py [DIR]
 
-DIR holds the CRD files; it is VOLCANO_CRDS by default. Exit status 1 where a field, type, default, required field or
-list key differs. So what a new Volcano changes is seen, without a cluster.
+DIR holds the CRD files; without it they are looked for where `folder` says. Exit status 1 where a field, type, default,
+required field or list key differs. So what a new Volcano changes is seen, without a cluster.
 """
 
 from __future__ import annotations
@@ -24,11 +24,25 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+ROOT = Path(__file__).resolve().parent.parent
 FILES = {"Job": "batch.volcano.sh_jobs.yaml", "Queue": "scheduling.volcano.sh_queues.yaml"}
 # Read by Kubernetes itself, or never written: the CRDs say nothing of the one, and we nothing of the other.
 APART = {"metadata", "status"}
 # Volumes that are refused whatever they hold, so that their defaults do not matter.
 RETIRED = {"azureDisk", "iscsi", "rbd", "scaleIO"}
+
+
+def folder() -> Path:
+    """Return the folder of Volcano's CRDs, VOLCANO_CRDS, seen from the root of the repository."""
+    return (ROOT / (os.environ.get("VOLCANO_CRDS") or "../shared/oracle/crds")).resolve()
+
+
+def missing(place: Path) -> str:
+    """Say which of the CRDs a folder lacks, and what to do; nothing if they are all there."""
+    absent = [file for file in FILES.values() if not (place / file).is_file()]
+    return (
+        f"no {' and no '.join(absent)} in {place}: name the folder of Volcano's CRDs by VOLCANO_CRDS" if absent else ""
+    )
 
 
 def differences(crd: Json, shape: Shape, at: tuple[str, ...]) -> Iterator[str]:
@@ -68,23 +82,23 @@ def _of(shape: Shape) -> Json:
     return {**facts, "bits": shape.bits} if shape.kind == "integer" else facts
 
 
-def compare(folder: Path) -> list[str]:
+def compare(place: Path) -> list[str]:
     """List all differences between the CRDs of a folder and our shapes."""
     found: list[str] = []
     for kind, file in FILES.items():
-        crd = yaml.load((folder / file).read_text(encoding="utf-8"), yaml.CSafeLoader)
+        crd = yaml.load((place / file).read_text(encoding="utf-8"), yaml.CSafeLoader)
         schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         found += differences(schema, shape_of("volcano.schema.json", kind), (kind,))
     return found
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the differences; 1 if there are some, 2 if there is no folder to compare with."""
-    folder = arguments[0] if arguments else os.environ.get("VOLCANO_CRDS", "")
-    if not folder:
-        sys.stderr.write("name the folder of Volcano's CRDs, as an argument or by VOLCANO_CRDS\n")
+    """Print the differences; 1 if there are some, 2 if there is nothing to compare with."""
+    place = Path(arguments[0]) if arguments else folder()
+    if lack := missing(place):
+        sys.stderr.write(f"crds: {lack}\n")
         return 2
-    found = compare(Path(folder))
+    found = compare(place)
     sys.stdout.write("".join(f"{line}\n" for line in found) + f"{len(found)} differences\n")
     return 1 if found else 0
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import crds
+import webhooks
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     Json = dict[str, Any]
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-BINARY = HERE / "crdoracle" / "crdoracle"
-KINDS = ("Job", "Queue")
+SOURCE = crds.ROOT / "conformance" / "crdoracle"
+KINDS = tuple(crds.FILES)
 
 
 class NoJudgeError(Exception):
-    """The judge cannot be asked, and the text says why."""
+    """The judge cannot be asked on this machine, and the text says why."""
+
+
+class BrokenJudgeError(Exception):
+    """The judge is at fault, and the text says how."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,20 +36,38 @@ class Objection:
     message: str
 
 
-def crds() -> Path:
-    """Return the folder of Volcano's CRDs: VOLCANO_CRDS, relative to the repository."""
-    return ROOT / os.environ.get("VOLCANO_CRDS", "../shared/oracle/crds")
+def build() -> None:
+    """Build the judge: minutes the first time, a second later.
+
+    Raises:
+        NoJudgeError: there is no Go, it is too old, or the Go modules cannot be had.
+        BrokenJudgeError: a module is not the one that go.sum names, or Go does not compile the program.
+    """
+    go = shutil.which("go")
+    if go is None:
+        raise NoJudgeError("the judge is built with Go 1.26 or later, and there is no go")
+    fault = _fails(go, "build", "-buildvcs=false", "-p", "2", "-ldflags=-s", "-o", "crdoracle", ".")
+    lack = fault and _fails(go, "mod", "download")
+    if lack and "checksum mismatch" not in lack:
+        raise NoJudgeError(f"the Go modules of the judge cannot be had: {lack.splitlines()[-1]}")
+    if fault:
+        raise BrokenJudgeError(fault)
+
+
+def _fails(*command: str) -> str:
+    """Run a command of Go; return what it says if it fails."""
+    ran = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603 - Go
+    return ran.stderr.strip() or f"go ended with {ran.returncode}" if ran.returncode else ""
 
 
 class Judge:
     """The running judge: one request a line, one answer a line."""
 
     def __init__(self) -> None:
-        if not BINARY.is_file():
-            raise NoJudgeError("the judge is not built: run `make conformance`")
-        if not any(crds().glob("*.yaml")):
-            raise NoJudgeError(f"no CRDs of Volcano in {crds()}: name their folder by VOLCANO_CRDS")
-        command = [str(BINARY), "--crds", str(crds()), "--no-defaulted", "serve"]
+        if lack := crds.missing(crds.folder()):
+            raise NoJudgeError(lack)
+        build()
+        command = [str(SOURCE / "crdoracle"), "--crds", str(crds.folder()), "--no-defaulted", "serve"]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
@@ -60,7 +82,7 @@ class Judge:
         """Return the answer to one request.
 
         Raises:
-            NoJudgeError: the judge has ended.
+            BrokenJudgeError: the judge has ended.
         """
         assert self._process.stdin
         assert self._process.stdout
@@ -68,12 +90,19 @@ class Judge:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise NoJudgeError("the judge ended without an answer")
+            raise BrokenJudgeError("the judge ended without an answer")
         answer: Json = json.loads(line)
         return answer
 
     def objections(self, manifest: Json) -> Iterator[Objection]:
-        """Create an object, then update it with itself, and yield all that is not as it should be."""
+        """Create an object, then update it with itself, and yield all that is not as it should be.
+
+        Where Kubernetes has nothing against it, our model of Volcano's webhooks is asked.
+        """
+        found = [*self._objections(manifest)]
+        yield from found or (Objection(kind=kind, message=said) for kind, said in webhooks.objections(manifest))
+
+    def _objections(self, manifest: Json) -> Iterator[Objection]:
         created = self.ask({"op": "create", "object": manifest})
         updated = self.ask({"op": "update", "via": "apply", "object": manifest, "old": manifest})
         for answer in (created, updated):
@@ -92,7 +121,19 @@ class Judge:
         Raises:
             ValueError: it does not read it.
         """
-        answer = self.ask({"op": "read", "yaml": text})
+        return self._value({"op": "read", "yaml": text})
+
+    def kustomize(self, files: Mapping[str, str]) -> list[Json]:
+        """Return the objects that `kustomize build` makes of a folder: its files by name.
+
+        Raises:
+            ValueError: it does not build it.
+        """
+        found: list[Json] = self._value({"op": "kustomize", "files": files})
+        return found
+
+    def _value(self, request: Json) -> Any:
+        answer = self.ask(request)
         if not answer["allowed"]:
             raise ValueError(answer["message"])
         return answer.get("value")

@@ -21,7 +21,7 @@ def differences(text: str, judge: Judge) -> Iterator[str]:
     for name, read in readers.items():
         found = _attempt(read, text)
         if found != expected:
-            yield f"{name} reads {_apart(found, expected)}"
+            yield f"{name} reads " + apart(found, expected, "where Go's reads")
 
 
 def _yaml_1_1(text: str) -> Any:
@@ -36,8 +36,8 @@ def _attempt(read: Callable[[str], Any], text: str) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def _apart(left: str, right: str) -> str:
-    """Quote two texts from shortly before where they part."""
+def apart(left: str, right: str, between: str) -> str:
+    """Quote two texts from shortly before where they part, with some words between them."""
     same = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     start = max(same - 40, 0)
-    return f"…{left[start : same + 40]}… where Go's reads …{right[start : same + 40]}…"
+    return f"…{left[start : same + 40]}… {between} …{right[start : same + 40]}…"

@@ -2,8 +2,9 @@
 
     python conformance/verdicts.py [DIR]
 
-DIR is any folder laid out like `tests/verdicts` (the default); files that it lacks are skipped. Exit status 1 on a
-false accept that is not listed in MISSING, and on a false reject by a rule that is not on the public list STRICTER.
+DIR is any folder laid out like `tests/verdicts` (the default); files that it lacks are skipped. The last line is the
+totals. Exit status 1 on a false accept that is not listed in MISSING, and on a false reject by a rule that is not on
+the public list STRICTER; 2 where there are no verdicts to compare with.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import copy
 import gzip
 import json
 import sys
-import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,10 @@ FILES = ("create", "update", "queue")
 MISSING: dict[str, str] = {}
 
 
+class NoVerdictsError(Exception):
+    """A folder has no verdicts that could be read, and the text says why."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """One recorded verdict, with the objects that it is about."""
@@ -46,6 +50,11 @@ class Case:
     old: Json | None
     new: Json
     queues: Sequence[Json]
+
+    @property
+    def rule(self) -> str:
+        """Give the rule that refused the object; nothing for what was allowed."""
+        return "" if self.record["allowed"] else self.record["rule"] or "(no rule given)"
 
     @property
     def rules(self) -> dict[str, str]:
@@ -80,26 +89,44 @@ class Report:
 
 
 def load(folder: Path) -> Iterator[Case]:
-    """Read the cases of a folder."""
+    """Read the cases of a folder.
+
+    Raises:
+        NoVerdictsError: it has none, or what it has is not laid out like `tests/verdicts`.
+    """
+    there = [file for name in FILES if (file := _file(folder, name))]
+    if not there:
+        raise NoVerdictsError(f"{folder} holds none of {', '.join(f'{name}.jsonl' for name in FILES)}, plain or .gz")
+    if not (folder / "bases.json").is_file():
+        raise NoVerdictsError(f"{folder} holds no bases.json, from which the manifests are made")
     bases = json.loads((folder / "bases.json").read_text(encoding="utf-8"))
-    for name in FILES:
-        for line in _lines(folder, name):
-            record = json.loads(line)
-            base = bases["objects"][record["base"]]
-            op = record.get("op") or ("update" if "oldPatch" in record else "create")
-            yield Case(
-                record=record,
-                old=patched(base, record["oldPatch"]) if op == "update" else None,
-                new=patched(base, record["patch"]),
-                queues=bases["queueSets"][record["queues"]],
-            )
+    for file in there:
+        for number, line in enumerate(_text(file).rstrip("\n").split("\n"), 1):
+            try:
+                yield _case(json.loads(line), bases)
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise NoVerdictsError(f"{file}:{number}: no such record: {type(error).__name__}: {error}") from error
 
 
-def _lines(folder: Path, name: str) -> list[str]:
-    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
-    if plain.is_file():
-        return plain.read_text(encoding="utf-8").splitlines()
-    return gzip.decompress(packed.read_bytes()).decode("utf-8").splitlines() if packed.is_file() else []
+def _file(folder: Path, name: str) -> Path | None:
+    files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _text(file: Path) -> str:
+    packed = file.read_bytes()
+    return (gzip.decompress(packed) if file.suffix == ".gz" else packed).decode("utf-8")
+
+
+def _case(record: Json, bases: Json) -> Case:
+    base = bases["objects"][record["base"]]
+    op = record.get("op") or ("update" if "oldPatch" in record else "create")
+    return Case(
+        record=record,
+        old=patched(base, record["oldPatch"]) if op == "update" else None,
+        new=patched(base, record["patch"]),
+        queues=bases["queueSets"][record["queues"]],
+    )
 
 
 def patched(base: Json, operations: Sequence[Json]) -> Json:
@@ -145,12 +172,12 @@ def run(folder: Path = COMMITTED) -> Report:
     report = Report()
     for case in load(folder):
         faults = judge(case)
-        report.cases[case.record["rule"] or ""] += 1
+        report.cases[case.rule] += 1
         if case.record["allowed"] and faults:
             for rule in {fault.rule for fault in faults}:
                 report.stricter[rule].append(case)
         elif not case.record["allowed"] and not faults:
-            report.missed[case.record["rule"]].append(case)
+            report.missed[case.rule].append(case)
         elif faults:
             _compare_faults(report, case, faults)
         else:
@@ -212,11 +239,13 @@ def unlisted(report: Report) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the report on a folder; 1 if there are unlisted differences."""
-    started = time.perf_counter()
-    report = run(Path(arguments[0]) if arguments else COMMITTED)
+    """Print the report on a folder; 1 if there are unlisted differences, 2 if there is nothing to report on."""
+    try:
+        report = run(Path(arguments[0]) if arguments else COMMITTED)
+    except NoVerdictsError as error:
+        sys.stderr.write(f"verdicts: {error}\n")
+        return 2
     sys.stdout.write("\n".join(table(report)) + "\n")
-    sys.stderr.write(f"{time.perf_counter() - started:.1f} s\n")
     return 1 if unlisted(report) else 0
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "conformance"))
+from typing import TYPE_CHECKING
 
 import crds
+import pytest
 
-CRDS = Path(os.environ.get("VOLCANO_CRDS", Path(__file__).parents[3] / "shared" / "oracle" / "crds"))
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-@pytest.mark.skipif(not CRDS.is_dir(), reason="VOLCANO_CRDS names no folder")
+@pytest.mark.skipif(bool(crds.missing(crds.folder())), reason="Volcano's CRDs are not at hand: see VOLCANO_CRDS")
 def test_nothing_differs_from_the_crds() -> None:
-    assert crds.compare(CRDS) == []
+    assert crds.compare(crds.folder()) == []
 
 
 def test_a_difference_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,9 +26,11 @@ def test_a_difference_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "Queue.new: only one has it" in shown
 
 
-def test_without_a_folder_it_says_what_it_needs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_without_the_crds_it_says_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("VOLCANO_CRDS", raising=False)
+    monkeypatch.setenv("VOLCANO_CRDS", str(tmp_path))
+    (tmp_path / crds.FILES["Job"]).write_text("")
     assert crds.main([]) == 2
-    assert "VOLCANO_CRDS" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert f"no {crds.FILES['Queue']} in {tmp_path}: name the folder of Volcano's CRDs by VOLCANO_CRDS" in shown

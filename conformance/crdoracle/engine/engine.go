@@ -53,14 +53,15 @@ type Options struct {
 }
 
 type request struct {
-	ID     interface{} `json:"id,omitempty"`
-	Op     string      `json:"op,omitempty"`  // create (default), update, delete, read
-	Via    string      `json:"via,omitempty"` // update only: apply (default) or put
-	Object object      `json:"object,omitempty"`
-	Old    object      `json:"old,omitempty"`
-	YAML   string      `json:"yaml,omitempty"`
-	OldY   string      `json:"oldYaml,omitempty"`
-	Queues []object    `json:"queues,omitempty"`
+	ID     interface{}       `json:"id,omitempty"`
+	Op     string            `json:"op,omitempty"`  // create (default), update, delete, read, kustomize
+	Via    string            `json:"via,omitempty"` // update only: apply (default) or put
+	Object object            `json:"object,omitempty"`
+	Old    object            `json:"old,omitempty"`
+	YAML   string            `json:"yaml,omitempty"`
+	OldY   string            `json:"oldYaml,omitempty"`
+	Queues []object          `json:"queues,omitempty"`
+	Files  map[string]string `json:"files,omitempty"` // kustomize: texts by name
 }
 
 type answer struct {
@@ -79,7 +80,7 @@ type answer struct {
 	NoOp      *bool       `json:"noop,omitempty"`        // update: nothing would be written
 	SpecDiff  *bool       `json:"specChanged,omitempty"` // update: metadata.generation would rise
 	Defaulted object      `json:"defaulted,omitempty"`
-	Value     interface{} `json:"value,omitempty"` // read: what the YAML holds
+	Value     interface{} `json:"value,omitempty"` // read: what the YAML holds; kustomize: the objects
 }
 
 type change struct {
@@ -244,6 +245,12 @@ func unmarshalInto(line []byte, r *request) error {
 	r.OldY, _ = m["oldYaml"].(string)
 	r.Object, _ = m["object"].(object)
 	r.Old, _ = m["old"].(object)
+	if files, ok := m["files"].(object); ok {
+		r.Files = map[string]string{}
+		for name, text := range files {
+			r.Files[name], _ = text.(string)
+		}
+	}
 	if qs, ok := m["queues"].([]interface{}); ok {
 		r.Queues = []object{}
 		for _, q := range qs {
@@ -330,8 +337,11 @@ func read(r request) answer {
 }
 
 func (o *oracle) do(r request) answer {
-	if r.Op == "read" {
+	switch r.Op {
+	case "read":
 		return read(r)
+	case "kustomize":
+		return kustomize(r)
 	}
 	var err error
 	one := func(s string) object {
