@@ -4,9 +4,9 @@
 
 The judge is built first, with Go; the CRDs are those in VOLCANO_CRDS. Each Job and Queue of `environments/` and
 `tests/cases/ok/` is created and then updated with itself; each file is read by three readers; each folder is built by
-kustomize; each spec in `conformance/cases/` and N generated ones are compiled and judged in the same way. Exit status 1
-where anything is refused, pruned, defaulted, rewritten, read in two ways or built otherwise; 2 where the judge cannot
-be asked.
+kustomize; what each key of a spec changes in place is tried as an update; each spec in `conformance/cases/` and N
+generated ones are compiled and judged in the same way. Exit status 1 where anything is refused, pruned, defaulted,
+rewritten, read in two ways or built otherwise; 2 where the judge cannot be asked.
 """
 
 from __future__ import annotations
@@ -20,16 +20,20 @@ from typing import TYPE_CHECKING, Any
 import generated
 import kustomized
 import readers
+import updates
 import yaml
 from crds import ROOT
 from oracle import KINDS, BrokenJudgeError, Judge, NoJudgeError
+
+from tfgitops import discover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 COMMITTED = ("environments", "tests/cases/ok")
 VERDICTS = ("refused", "pruned", "drifted", "rewritten")
-WRONG = (*VERDICTS, "misread", "misbuilt", "disagreements")
+WRONG = (*VERDICTS, "misread", "misbuilt", "misjudged", "disagreements")
+LOOKED_AT = ("objects", "files", "folders", "kustomized", "updates", "kept", "swept", "compiled")
 
 
 def committed() -> dict[str, str]:
@@ -57,6 +61,17 @@ def _judge_object(judge: Judge, manifest: dict[str, Any], name: str, counts: Cou
         yield from _counted(counts, objection.kind, name, [f"{objection.kind}: {objection.message}"])
 
 
+def judge_updates(judge: Judge, counts: Counter[str]) -> Iterator[str]:
+    """Judge what each key of a spec changes in place, count, and yield what is wrong."""
+    found = updates.run(discover())
+    yield from _counted(counts, "disagreements", "updates", updates.wrong(found))
+    for key, by_context in found.items():
+        pairs = [pair for tried in by_context.values() for pair in tried.in_place if pair[0]["kind"] in KINDS]
+        counts["updates"] += len(pairs)
+        refusals = [said for old, new in pairs if (said := judge.refusal(old, new))]
+        yield from _counted(counts, "misjudged", key, refusals)
+
+
 def _counted(counts: Counter[str], kind: str, name: str, messages: Iterator[str] | Sequence[str]) -> Iterator[str]:
     for message in messages:
         counts[kind] += 1
@@ -71,6 +86,7 @@ def summary(counts: Counter[str], seconds: float) -> str:
         f"{counts['files']} files read by 3 readers: {counts['misread']} differ; "
         f"{counts['folders']} folders ({counts['kustomized']} objects) built by kustomize: "
         f"{counts['misbuilt']} differ; "
+        f"{counts['updates']} updates in place judged: {counts['misjudged']} refused; "
         f"{counts['kept']} kept, {counts['swept']} swept and {counts['specs']} generated specs, "
         f"{counts['compiled']} compiled: {counts['disagreements']} disagreements; {seconds:.0f} s"
     )
@@ -78,7 +94,7 @@ def summary(counts: Counter[str], seconds: float) -> str:
 
 def passed(counts: Counter[str]) -> bool:
     """Say whether all is as it should be, and nothing was left out."""
-    looked_at = all(counts[what] for what in ("objects", "files", "folders", "kustomized", "kept", "swept", "compiled"))
+    looked_at = all(counts[what] for what in LOOKED_AT)
     return looked_at and not any(counts[kind] for kind in WRONG)
 
 
@@ -96,7 +112,7 @@ def main(arguments: Sequence[str]) -> int:
     started, counts = time.perf_counter(), Counter[str]()
     try:
         with Judge() as judge:
-            for line in judge_committed(judge, committed(), counts):
+            for line in (*judge_committed(judge, committed(), counts), *judge_updates(judge, counts)):
                 print(line)
             searched = generated.search(judge, counts, examples=options.examples, seed=options.seed)
     except (NoJudgeError, BrokenJudgeError) as error:

@@ -115,6 +115,11 @@ class Judge:
         if created["allowed"] and not updated.get("noop"):
             yield Objection(kind="rewritten", message="an update with the same object changes it")
 
+    def refusal(self, old: Json, new: Json) -> str:
+        """Return why an object that exists is not changed by applying another manifest of it; nothing if it is."""
+        answer = self.ask({"op": "update", "via": "apply", "object": new, "old": old})
+        return "" if answer["allowed"] else str(answer["message"])
+
     def read(self, text: str) -> Any:
         """Return the value of a YAML text as `sigs.k8s.io/yaml` reads it.
 

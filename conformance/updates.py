@@ -72,11 +72,11 @@ _SKIPPED = {
 
 @dataclass(kw_only=True)
 class Tried:
-    """What was seen of one key: by the holder's name, what became of which kind of object."""
+    """What was seen of one key: by kind of object what became of it, what is wrong, and what changed in place."""
 
     seen: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     wrong: list[str] = field(default_factory=list)
-    pairs: list[tuple[Json, Json]] = field(default_factory=list)
+    in_place: list[tuple[Json, Json]] = field(default_factory=list)
     possible: bool = False
 
 
@@ -157,7 +157,10 @@ class Trial:
             tried.seen["job" if change.is_job else change.kind].add(change.verdict)
             if change.is_job and change.before and change.after:
                 tried.wrong += [f"{change.path}: {wrong}" for wrong in disagreements(change)]
-                tried.pairs.append((change.before, change.after))
+            if change.verdict == "in place":
+                assert change.before is not None
+                assert change.after is not None
+                tried.in_place.append((change.before, change.after))
 
 
 def disagreements(change: Change) -> Iterator[str]:

@@ -170,11 +170,12 @@ def test_an_object_that_kustomize_loses_is_named() -> None:
 
 
 def test_the_summary_has_zeroes_and_only_then_it_passes() -> None:
-    looked_at = ("objects", "files", "folders", "kustomized", "kept", "swept", "specs", "compiled")
+    looked_at = ("objects", "files", "folders", "kustomized", "updates", "kept", "swept", "specs", "compiled")
     counts = Counter(dict.fromkeys(looked_at, 1))
     assert judge.summary(counts, 1.2) == (
         "conformance: 1 objects judged: 0 refused, 0 pruned, 0 drifted, 0 rewritten; "
         "1 files read by 3 readers: 0 differ; 1 folders (1 objects) built by kustomize: 0 differ; "
+        "1 updates in place judged: 0 refused; "
         "1 kept, 1 swept and 1 generated specs, 1 compiled: 0 disagreements; 1 s"
     )
     assert judge.passed(counts)

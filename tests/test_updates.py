@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+import updates
+import verdicts
 
 from tfgitops.changes import changes_between
+from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.immutable import is_immutable
+from tfgitops.kubernetes.quantity import parse
+from tfgitops.volcano.defaults import applied
+from tfgitops.volcano.identity import digest
+from tfgitops.volcano.rewrite import rewritten
 
 if TYPE_CHECKING:
     from tfgitops import Plugins
 
 
 @pytest.fixture(scope="module")
-def updates() -> Any:
-    sys.path.insert(0, str(REPOSITORY / "conformance"))
-    try:
-        return importlib.import_module("updates")
-    finally:
-        sys.path.pop(0)
-
-
-@pytest.fixture(scope="module")
-def found(updates: Any, plugins: Plugins) -> Any:
+def found(plugins: Plugins) -> Any:
     return updates.run(plugins)
 
 
-def test_no_change_under_a_name_is_refused_and_no_new_name_is_without_need(updates: Any, found: Any) -> None:
+def test_no_change_under_a_name_is_refused_and_no_new_name_is_without_need(found: Any) -> None:
     assert updates.wrong(found) == []
 
 
@@ -42,7 +38,7 @@ def test_every_key_was_tried(found: Any, plugins: Plugins) -> None:
     assert {*plugins.schema.job["properties"], *plugins.schema.role["properties"]} <= keys | skipped
 
 
-def test_the_page_is_fresh(updates: Any, found: Any) -> None:
+def test_the_page_is_fresh(found: Any) -> None:
     assert updates.PAGE.read_text(encoding="utf-8") == updates.page(found), "run `make docs`"
 
 
@@ -57,7 +53,7 @@ def test_the_page_is_fresh(updates: Any, found: Any) -> None:
         ("nodes.*.count", ("nothing", "nothing")),
     ],
 )
-def test_what_is_known(updates: Any, found: Any, key: str, expected: tuple[str, str]) -> None:
+def test_what_is_known(found: Any, key: str, expected: tuple[str, str]) -> None:
     by_context = found[key]
     assert tuple(updates.said(by_context.get(one, by_context.get(""))) for one in updates.CONTEXTS) == expected
 
@@ -102,3 +98,22 @@ def test_an_object_is_the_same_in_another_file_and_another_under_another_name() 
 
 def test_labels_are_never_immutable() -> None:
     assert not is_immutable(_claim(), _claim(), ("metadata", "labels", "a"))
+
+
+def test_the_recorded_updates_agree_with_what_a_name_is_a_digest_of() -> None:
+    """What the real Volcano took under one name has one digest, and what it took for immutable has two."""
+    shape = shape_of("volcano.schema.json", "Job")
+    differ: Counter[tuple[bool, bool]] = Counter()
+    odd = []
+    for case in verdicts.load(verdicts.COMMITTED):
+        of_a_job = case.old is not None and case.new.get("kind") == "Job"
+        if not of_a_job or case.record["rule"] not in (None, "update-immutable", "update-task-count"):
+            continue
+        live, after = applied(case.old, case.new)
+        specs = [rewritten(shape, manifest, parse).get("spec") or {} for manifest in (live, after.manifest)]
+        one, other = (digest({"tasks": [], **spec}) for spec in specs)
+        differ[case.record["allowed"], one != other] += 1
+        if case.record["allowed"] == (one != other):
+            odd.append((case.record["id"], case.record["rule"], case.record["at"]))
+    assert odd == []
+    assert differ.keys() == {(True, False), (False, True)}
