@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
+    "TF701": "there is no such object, or it has no such field",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from tfgitops.cli.common import example
 
-COMMANDS = ("build", "validate", "schema", "lock")
+COMMANDS = ("build", "validate", "explain", "schema", "lock")
 """In the order of their use; each is a module here, imported when it is called: the others cost no start."""
 
 

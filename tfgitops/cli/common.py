@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -122,12 +122,13 @@ def report(
     if form is Format.json:
         sys.stdout.write(as_json.render(found, files))
     elif found:
-        sys.stderr.write(text.render(found, colour=_colour(no_colour=no_colour)))
+        sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
 
 
-def _colour(*, no_colour: bool) -> bool:
+def coloured(stream: TextIO, *, no_colour: bool) -> bool:
+    """Tell whether a stream gets colours: terminals do, and those who ask."""
     if no_colour or os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()

@@ -21,13 +21,14 @@ def render(diagnostics: Iterable[Diagnostic], files: Iterable[tuple[str, str]] =
     """
     document = {
         "version": VERSION,
-        "problems": [_problem(diagnostic) for diagnostic in diagnostics],
+        "problems": [problem(diagnostic) for diagnostic in diagnostics],
         "files": [{"state": state, "path": path} for state, path in files],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _problem(diagnostic: Diagnostic) -> dict[str, Any]:
+def problem(diagnostic: Diagnostic) -> dict[str, Any]:
+    """Return a problem as programs get it."""
     span = diagnostic.span
     return {
         "code": diagnostic.code,
