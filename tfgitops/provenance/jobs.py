@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import Patch
     from tfgitops.model import Job, Role
+    from tfgitops.provenance.patches import JobPatches
 
 _DEFAULTS = {"queue": DEFAULT_QUEUE, "maxRetry": MAX_RETRY, "schedulerName": SCHEDULER}
 _KEYS = ("minAvailable", "maxRetry", "priorityClassName")
@@ -30,9 +30,9 @@ _WHY = {
 
 
 class JobSources:
-    """The sources of one planned Job; ``patches`` are what the plugins added to it, each with its plugin's name."""
+    """The sources of one planned Job; ``patches`` are what the plugins added to it."""
 
-    def __init__(self, job: Job, manifest: Mapping[str, Any], patches: Sequence[tuple[str, Patch]]) -> None:
+    def __init__(self, job: Job, manifest: Mapping[str, Any], patches: JobPatches) -> None:
         self._job = job
         self._manifest = manifest
         self._patches = patches
@@ -108,7 +108,7 @@ class JobSources:
                 yield key(*route, index)
         if not at[1:]:
             yield key(*route)
-        for plugin, patch in self._patches:
+        for plugin, patch in self._patches.all:
             asked = patch.value.get("spec", {}).get("plugins", {}).get(name) if patch.target == ("job",) else None
             if asked is not None and (argument in asked or not at[1:]):
                 yield Source(routes=(patch.because,), value=argument if at[1:] else asked, plugin=plugin)
@@ -117,11 +117,12 @@ class JobSources:
             yield given(DEFAULT, argument, self._job.route, note=note)
 
     def _plugins(self, at: Route) -> Iterator[Source]:
-        for name, patch in self._patches:
+        for name, patch in self._patches.all:
             if patch.target == ("job",):
                 found = held(patch.value, RULES["Job"], self._manifest, at, united=True)
                 if found is not None:
-                    yield Source(routes=(patch.because,), value=value_at(patch.value, found), plugin=name)
+                    routes = self._patches.routes(name, patch, found)
+                    yield Source(routes=routes, value=value_at(patch.value, found), plugin=name)
 
     def _task(self, role: Role, at: Route) -> Iterator[Source]:
         field = at[0]

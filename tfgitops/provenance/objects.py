@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED
+from tfgitops.provenance.experiment import changed, followers
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
-from tfgitops.structure import leaves, value_at
+from tfgitops.structure import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
-
-_GONE = object()
 
 
 class ObjectSources:
@@ -69,21 +67,19 @@ class ObjectSources:
         return "", None
 
     def _find(self, plugin: str, kind: str, because: Route, before: Mapping[str, Any]) -> Mapping[Route, list[Route]]:
-        """Find which fields of an object follow which keys of the block that asked for it."""
-        found: dict[Route, list[Route]] = defaultdict(list)
-        try:
-            block = value_at(self._environment.data, because)
-        except (KeyError, IndexError, TypeError):
+        """Find which fields of an object follow which values of the block that asked for it."""
+        found: dict[Route, list[Route]] = {}
+        block = reach(self._environment.data, because)
+        if block is MISSING:
             return found  # because of a job, or of nothing that is written
-        for inner, value in leaves(block):
+        for inner, _ in leaves(block):
             route = (*because, *inner)
-            for instead in _others(value):
-                changed = replace(self._environment, data=_with(self._environment.data, route, instead))
-                other, after = self._asked(changed, kind, "", because)
-                fields = _differing(before, after) if after is not None and other == plugin else []
+            for data in changed(self._environment.data, route):
+                other, after = self._asked(replace(self._environment, data=data), kind, "", because)
+                fields = followers(before, after) if after is not None and other == plugin else set()
                 if fields:
-                    for field in fields:
-                        found[field].append(route)
+                    for field in sorted(fields, key=str):
+                        found.setdefault(field, []).append(route)
                     break
         return found
 
@@ -96,36 +92,3 @@ def _namespace(at: Route, value: Any) -> Iterator[Source]:
         yield key("namespace", *at[1:])
     else:
         yield given(DEFAULT, value, ("namespace", "create"), note="what is written is a Namespace")
-
-
-def _others(value: Any) -> Iterator[Any]:
-    """Yield what may stand in the place of a value: something else of its kind, then nothing.
-
-    A digit before a text leaves names, labels and quantities what they are.
-    """
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int):
-        yield value + 1
-    elif isinstance(value, str):
-        yield f"3{value}"
-    yield _GONE
-
-
-def _with(data: Any, route: Route, value: Any) -> Any:
-    """Copy a value with another one at a route."""
-    first, rest = route[0], route[1:]
-    copy: Any = dict(data) if isinstance(data, dict) else list(data)
-    if rest:
-        copy[first] = _with(data[first], rest, value)
-    elif value is _GONE:
-        del copy[first]
-    else:
-        copy[first] = value
-    return copy
-
-
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Route]:
-    """List the fields that another one has not, or otherwise."""
-    others = dict(leaves(after))
-    return [at for at, value in leaves(before) if at not in others or others[at] != value]

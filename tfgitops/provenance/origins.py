@@ -12,6 +12,7 @@ from tfgitops.gitops.flux import flux_annotations
 from tfgitops.layers import writings
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.objects import ObjectSources
+from tfgitops.provenance.patches import JobPatches
 from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PLUGIN, given
 from tfgitops.structure import leaves, value_at
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
-    from tfgitops.provenance.sources import Source
+from tfgitops.provenance.sources import Source
 
 _CONTROLLERS = {
     "argocd": frozenset(argocd_annotations(wave=0, keep=True)),
@@ -93,18 +94,17 @@ class Provenance:
             yield from self._objects.of(planned, at)
             return
         if job.route not in self._jobs:
-            crashes: list[Any] = []  # they were reported when the job was planned
-            patches = [*self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
-            self._jobs[job.route] = JobSources(job, planned.manifest, patches)
+            self._jobs[job.route] = JobSources(job, planned.manifest, JobPatches(job, self._plugins))
         yield from self._jobs[job.route].of(at)
 
     def _expanded(self, source: Source) -> Iterator[Origin]:
         """Yield the places of a source: all that write its key, or those that led to what is given in any case."""
         through = self._versions.get(source.plugin, "")
         if not source.layer or source.layer == OVERLAY:
-            said = writings(self._environment.places, source.routes[0])
+            said = [one for route in source.routes for one in writings(self._environment.places, route)]
             if any(one.won for one in said) or not through:
-                yield from (_origin(one, source.layer or one.layer, source, through) for one in said)
+                origins = [_origin(one, source.layer or one.layer, source, through) for one in said]
+                yield from sorted(origins, key=lambda origin: not origin.won)
                 return
         for route, value in zip_longest(source.routes, source.parts, fillvalue=source.value):
             yield self._nearest(route, value, source, through)
@@ -113,18 +113,19 @@ class Provenance:
         """Return the place that led to a value which is given in any case: what is written there, or nearest to it."""
         layer = through if source.layer in ("", PLUGIN) else source.layer
         places, depth = self._environment.places, len(route)
+        nearest = Origin(
+            layer=layer, value=value, route=(), span=places.span(route), through=through, note=source.note, won=True
+        )
         for end in range(depth, 0, -1):
-            for one in writings(places, route[:end]):
-                if one.won and one.value is not None:
-                    if end == depth and (source.parts or not isinstance(one.value, Mapping)) and layer != DEFAULT:
-                        return _origin(one, layer, source, through)
-                    inner = route[2:] if source.parts else ()
-                    return Origin(
-                        layer=layer, value=value, route=inner, span=one.span, through=through, note=source.note,
-                        won=True,
-                    )  # fmt: skip
-        span = places.span(route)
-        return Origin(layer=layer, value=value, route=(), span=span, through=through, note=source.note, won=True)
+            one = next((one for one in writings(places, route[:end]) if one.won and one.value is not None), None)
+            if one is None:
+                continue
+            if end == depth and (source.parts or not isinstance(one.value, Mapping)) and layer != DEFAULT:
+                return _origin(one, layer, source, through)
+            if source.parts:
+                return replace(nearest, span=one.span, route=route[2:], text=f"{value}, by default")
+            return replace(nearest, span=one.span)
+        return nearest
 
 
 def _origin(one: Writing, layer: str, source: Source, through: str) -> Origin:

@@ -12,12 +12,12 @@ from tfgitops.template import RERUN_ANNOTATION, overlay_source
 from tfgitops.tensorflow.discovery import hosts_variable, references
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import Patch
     from tfgitops.kubernetes.merge import SchemaName
     from tfgitops.model import Job, Role
+    from tfgitops.provenance.patches import JobPatches
 
 _TRAINING: Route = ("spec", "containers", 0)
 _PARTS: dict[str, tuple[Route, SchemaName]] = {"pod": ((), "PodTemplateSpec"), "container": (_TRAINING, "Container")}
@@ -28,11 +28,11 @@ _REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configMap", "fieldR
 class TemplateSources:
     """The sources of one role's pod template."""
 
-    def __init__(self, job: Job, role: Role, template: Mapping[str, Any], patches: Sequence[tuple[str, Patch]]) -> None:
+    def __init__(self, job: Job, role: Role, template: Mapping[str, Any], patches: JobPatches) -> None:
         self._job = job
         self._role = role
         self._template = template
-        self._patches = [(name, patch) for name, patch in patches if patch.target[1:] == (role.name,)]
+        self._patches = patches
 
     def of(self, at: Route) -> Iterator[Source]:
         """Yield the sources of one field, by its route in the template, the strongest first."""
@@ -41,15 +41,21 @@ class TemplateSources:
             return
         yield from self._overlays(at)
         yield from self._keys(at)
-        for name, patch in self._patches:
+        yield from self._plugins(at)
+        yield from self._core(at)
+
+    def _plugins(self, at: Route) -> Iterator[Source]:
+        """Yield what plugins say."""
+        for name, patch in self._patches.all:
+            if patch.target[1:] != (self._role.name,):
+                continue
             base, schema = _PARTS[patch.target[0]]
-            whole, inner = self._whole(base), at[len(base) :]
             if at[: len(base)] != base:
                 continue
-            found = held(patch.value, RULES[schema], whole, inner, united=True)
+            found = held(patch.value, RULES[schema], self._whole(base), at[len(base) :], united=True)
             if found is not None:
-                yield Source(routes=(patch.because,), value=value_at(patch.value, found), plugin=name)
-        yield from self._core(at)
+                routes = self._patches.routes(name, patch, found)
+                yield Source(routes=routes, value=value_at(patch.value, found), plugin=name)
 
     def _whole(self, base: Route) -> Any:
         return value_at(self._template, base)

@@ -1,0 +1,172 @@
+"""Every field of every manifest comes from a place that exists; and what is changed there changes the field."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import REPOSITORY
+
+from tfgitops import Plugins, compile_environment
+from tfgitops.fields import written
+from tfgitops.load import find_environments
+from tfgitops.provenance import Origin, Provenance
+from tfgitops.structure import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Result
+
+    from tfgitops.plan import Planned
+
+ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / "ok").iterdir())]
+FOLDERS = [folder for root in ROOTS for folder in find_environments(root)]
+LAYERS = re.compile(
+    r"overlay|role|task|job|from [a-z0-9-]+|defaults|environment|base file|plugin [a-z]+ [0-9.]+"
+    r"|strategy|discovery|gitops|compiler|compiler default"
+)
+
+Leaf = tuple[str, str]
+"""A manifest, and one of its fields by the names of elements: a role that comes or goes moves others."""
+
+
+def _fields(folder: Path, plugins: Plugins) -> Iterator[tuple[Planned, Any, Any, tuple[Origin, ...]]]:
+    compiled = compile_environment(folder, plugins)
+    assert compiled.ok
+    assert compiled.environment is not None
+    provenance = Provenance(compiled.environment, plugins)
+    for planned in compiled.objects:
+        for at, value in leaves(planned.manifest):
+            yield planned, at, value, provenance.origins(planned, at)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: "/".join(folder.parts[-2:]))
+def test_every_field_comes_from_a_place_that_exists(
+    folder: Path, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    seen = 0
+    for planned, at, value, origins in _fields(folder, plugins):
+        where = (planned.path, at)
+        assert any(origin.won for origin in origins), where
+        for origin in origins:
+            assert LAYERS.fullmatch(origin.layer), (where, origin.layer)
+            line = (REPOSITORY / origin.span.file).read_text(encoding="utf-8").split("\n")[origin.span.line - 1]
+            assert line == origin.span.excerpt, where
+            assert len(line) >= origin.span.column - 1 + origin.span.width, where
+            assert not origin.text or origin.text in line or "by default" in origin.text, (where, origin)
+        if origins[0].layer in ("compiler default", "compiler", "gitops") and not origins[0].route:
+            assert origins[0].value == value, where  # what is given of itself is the value
+        seen += 1
+    assert seen > 10
+
+
+# --- what is changed at the winner's place changes the field; at a loser's it does not ---------------------------
+
+
+def _copied(folder: Path, place: Path) -> Path:
+    """Copy an environment, with all that it may extend, to a root of its own."""
+    root = next(root for root in ROOTS if folder.is_relative_to(root))
+    shutil.copytree(root, place / "root")
+    (place / "pyproject.toml").write_text("[tool.tfgitops]\n")
+    return place / "root" / folder.relative_to(root)
+
+
+def _others(text: str) -> Iterator[str]:
+    """Yield what may stand in the place of a scalar: of its kind, so that it may still be valid."""
+    bare = text.strip("'\"")
+    if re.fullmatch(r"[0-9]+", bare):
+        yield text.replace(bare, str(int(bare) + 1))
+        yield text.replace(bare, str(int(bare) - 1))
+    elif bare in ("true", "false"):
+        yield {"true": "false", "false": "true"}[bare]
+    elif quantity := re.fullmatch(r"([0-9]+)([A-Za-z]+)", bare):
+        yield text.replace(bare, f"{int(quantity[1]) + 1}{quantity[2]}")
+    else:
+        yield from (text.replace(bare, other) for other in (f"{bare}x", f"{bare}-3", f"3{bare}", f"{bare[:-1]}"))
+        yield from (choice for choice in ("Always", "Never", "OnFailure", "Memory", "none", "flux") if choice != bare)
+        yield from (choice for choice in ("RestartJob", "AbortJob", "ReadWriteOnce", "TaskFailed") if choice != bare)
+
+
+def _is_scalar(origin: Origin) -> bool:
+    text = origin.span.excerpt[origin.span.column - 1 :][: origin.span.width]
+    return origin.text == text and text[:1] not in ("{", "[", "|", ">", "*", "&") and bool(origin.route)
+
+
+def _speaks_of(origin: Origin, value: Any) -> bool:
+    """Tell whether another value there must give the field another one: else the field is there because of it.
+
+    Another text would still refer to a variable of discovery, and another size of shared memory still needs its mount.
+    """
+    if origin.layer == "discovery":
+        return "$" not in origin.text
+    return origin.layer in ("compiler", "gitops") or not origin.won or str(origin.value) in str(value)
+
+
+def _planned(folder: Path, plugins: Plugins) -> dict[str, dict[str, Any]]:
+    compiled = compile_environment(folder, plugins)
+    return {
+        planned.path: {written(planned.manifest, at): value for at, value in leaves(planned.manifest)}
+        for planned in compiled.objects
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: "/".join(folder.parts[-2:]))
+def test_a_change_of_the_winner_changes_the_field_and_one_of_what_it_overrode_does_not(
+    folder: Path, plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = _copied(folder, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    winners: dict[tuple[str, int, int], set[Leaf]] = defaultdict(set)
+    losers: dict[tuple[str, int, int], set[Leaf]] = defaultdict(set)
+    texts: dict[tuple[str, int, int], str] = {}
+    for planned, at, value, origins in _fields(copy, plugins):
+        leaf = (planned.path, written(planned.manifest, at))
+        won = {(o.span.file, o.span.line, o.span.column) for o in origins if o.won}
+        for origin in filter(_is_scalar, origins):
+            if not _speaks_of(origin, value):
+                continue
+            place = (origin.span.file, origin.span.line, origin.span.column)
+            texts[place] = origin.text
+            if origin.won:
+                winners[place].add(leaf)
+            elif place not in won:
+                losers[place].add(leaf)
+    before = _planned(copy, plugins)
+    tried = 0
+    wrong: list[Any] = []
+    for (file, line, column), text in texts.items():
+        path = Path(file)
+        whole = path.read_text(encoding="utf-8")
+        lines = whole.split("\n")
+        for instead in _others(text):
+            changed = [*lines]
+            old = changed[line - 1]
+            changed[line - 1] = old[: column - 1] + instead + old[column - 1 + len(text) :]
+            path.write_text("\n".join(changed), encoding="utf-8")
+            after = _planned(copy, plugins)
+            if after.keys() >= before.keys():
+                tried += 1
+                place = file, line, column
+                found = [*_contradictions(before, after, winners[place], losers[place])]
+                wrong += [(f"{file}:{line}:{column}", text, instead, *leaf) for leaf in found]
+                break
+        path.write_text(whole, encoding="utf-8")
+    assert not wrong, "\n".join(map(str, wrong))
+    assert tried >= 0.6 * len(texts), (tried, len(texts))
+
+
+def _contradictions(before: Any, after: Any, won: set[Leaf], lost: set[Leaf]) -> Iterator[Leaf]:
+    """Yield the fields that did not do as they should; what holds the Job's name changes with everything."""
+    for path, at in sorted(won, key=str):
+        if after[path].get(at) == before[path][at] and not at.endswith("name"):
+            yield path, at
+    for path, at in sorted(lost, key=str):
+        name = before[path]["metadata.name"]
+        if name not in str(before[path][at]) and after[path].get(at) != before[path][at]:
+            yield path, at
