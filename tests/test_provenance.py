@@ -18,16 +18,14 @@ from tfgitops.provenance import Origin, Provenance
 from tfgitops.structure import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from conftest import Result
+    from collections.abc import Iterator
 
     from tfgitops.plan import Planned
 
 ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / "ok").iterdir())]
 FOLDERS = [folder for root in ROOTS for folder in find_environments(root)]
 LAYERS = re.compile(
-    r"overlay|role|task|job|from [a-z0-9-]+|defaults|environment|base file|plugin [a-z]+ [0-9.]+"
+    r"overlay|role|job|from [a-z0-9-]+|defaults|environment|base file|plugin [a-z]+ [0-9.]+"
     r"|strategy|discovery|gitops|compiler|compiler default"
 )
 

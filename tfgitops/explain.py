@@ -30,6 +30,7 @@ _SHORT = {
     "vcjob": "job",
 }
 """What kubectl calls these kinds for short."""
+_SHOWN_AT_MOST = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,8 @@ def select(compiled: Compiled, wanted: str) -> Planned:
             break
     if len(found) == 1:
         return found[0]
+    if not found and text in compiled.environment.by_name:
+        raise _refuse(f"the job '{text}' could not be planned", wanted, "mend what is wrong with it first")
     titles = [title(planned, compiled.environment) for planned in found or compiled.objects]
     if found:
         raise _refuse(f"several objects are called '{wanted}'", wanted, f"say which: {', '.join(titles)}")
@@ -95,17 +98,30 @@ def _kinds(kind: str) -> list[str]:
     return [*names, *(f"{name}es" if name.endswith("s") else f"{name}s" for name in names)]
 
 
-def route_of(planned: Planned, environment: Environment, field: str) -> Route:
+def route_of(planned: Planned, environment: Environment, field: str, provenance: Provenance) -> Route:
     """Return the route of a field of an object.
 
     Raises:
-        CompileError: it has no such field.
+        CompileError: it has no such field; where it is a key of the spec, with the fields that this gives.
     """
     try:
         return find(planned.manifest, field)
     except FieldError as error:
         message = f"{title(planned, environment)}: {error.message}"
-        raise _refuse(message, error.found, error.hint) from error
+        said = _given_by(planned, field, provenance)
+        hint = f"the spec's `{field}` gives {' and '.join(said[:_SHOWN_AT_MOST])}" if said else error.hint
+        raise _refuse(message, error.found, hint) from error
+
+
+def _given_by(planned: Planned, text: str, provenance: Provenance) -> list[str]:
+    """Name the fields of a manifest that a key of the spec gives, as `worker.cpu` does; first those with its value."""
+    given = [
+        (str(origin.value) != str(field.value), field.name)
+        for field in fields(planned, (), provenance)
+        for origin in field.winners
+        if origin.text and ".".join(map(str, origin.route)) == text
+    ]
+    return [name for _, name in sorted(given, key=lambda pair: pair[0])]
 
 
 def fields(planned: Planned, at: Route, provenance: Provenance) -> Sequence[Field]:

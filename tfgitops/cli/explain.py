@@ -114,7 +114,7 @@ class _Teller:
             told = summarize(planned, job, self._provenance)
             summary = explanation_json.summary(told)
             return {**head, "job": summary} if as_json else job_summary(told, manifest, self._paper)
-        at = route_of(planned, self._environment, field or ".")
+        at = route_of(planned, self._environment, field or ".", self._provenance)
         found = fields(planned, at, self._provenance)
         if as_json:
             return {**head, "fields": explanation_json.fields(found)}

@@ -23,10 +23,12 @@ _KEYS = ("minAvailable", "maxRetry", "priorityClassName")
 """Fields of a Job that a key of the spec says; all others that a spec decides come through plugins."""
 
 _WHY = {
-    "PodEvicted": "a gang that lost a pod waits for it for ever",
+    "PodEvicted": "a gang that lost a pod would wait for it for ever",
     "TaskCompleted": "its end is the job's",
-    "PodFailed": "what else would follow keeps the others waiting",
+    "RestartPod": "the coordinator tolerates the loss of a worker",
+    "RestartJob": "without it the others would wait for ever",
 }
+"""Why there is a policy for an event, or why what follows when a pod fails."""
 
 
 class JobSources:
@@ -82,10 +84,13 @@ class JobSources:
         else:
             if field in _KEYS:
                 yield key(*job.route, *at)
-            yield from self._plugins(("spec", *at))
+            patches = list(self._plugins(("spec", *at)))
+            yield from patches
             if field == "minAvailable":
                 yield self._gang()
             elif field in _DEFAULTS:
+                if not patches and field not in _KEYS:
+                    yield key(*job.route, *at)  # where `null` kept a plugin from speaking
                 yield given(DEFAULT, _DEFAULTS[field], job.route)
 
     def _gang(self) -> Source:
@@ -127,7 +132,7 @@ class JobSources:
     def _task(self, role: Role, at: Route) -> Iterator[Source]:
         field = at[0]
         if field == "name":
-            yield given("task" if role.kind == "task" else "role", role.name, role.route, note="a role is a task")
+            yield given("role", role.name, role.route, note="a role is a task of the Job")
         elif field == "policies":
             index = [other.name for other in self._job.roles].index(role.name)
             yield from self._policies(role.route, role.data.get("policies"), at[1:], ("spec", "tasks", index, *at))
@@ -156,7 +161,7 @@ class JobSources:
         if event == "PodFailed":
             given_by = (*self._job.route, "strategy") if "strategy" in self._job.data else route
             why = "" if "strategy" in self._job.data else f", since {self._job.why}"
-            yield given(STRATEGY, value, given_by, note=f"{self._job.strategy}{why}: {_WHY[event]}")
+            yield given(STRATEGY, value, given_by, note=f"{self._job.strategy}{why}: {_WHY[policy['action']]}")
         else:
             yield given(DEFAULT, value, route, note=_WHY[event])
 

@@ -88,7 +88,7 @@ class Provenance:
         if at[:2] == ("metadata", "annotations") and at[2:3]:
             gitops = self._environment.gitops
             if at[2] in _CONTROLLERS.get(gitops, ()):
-                yield given(CONTROLLER, value_at(planned.manifest, at), ("gitops",), note=f"{gitops} is told")
+                yield given(CONTROLLER, value_at(planned.manifest, at), ("gitops",), note=f"an annotation for {gitops}")
         job = self._environment.by_name.get(str(planned.because[1])) if planned.own else None
         if job is None:
             yield from self._objects.of(planned, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import textwrap
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -112,7 +113,11 @@ def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
             else:
                 yield f"{mark} {head}  {text}".rstrip()
                 yield f"{' ' * (layers + 4)}{paper.paint('frame', place)}"
-        yield from (f"{' ' * (layers + 4)}= {printable(remark)}" for remark in _remarks(members[-1][0]))
+        if members[-1][0].won and (remark := _remark(members[-1][0])):
+            yield from textwrap.wrap(
+                printable(remark), paper.width, initial_indent=f"{' ' * (layers + 4)}= ",
+                subsequent_indent=" " * (layers + 6), break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
 
 
 def _said(origin: Origin) -> str:
@@ -124,11 +129,9 @@ def _said(origin: Origin) -> str:
     return text if columns(text) <= _SAID_AT_MOST else text[: _SAID_AT_MOST - 1] + "…"
 
 
-def _remarks(origin: Origin) -> Iterator[str]:
-    if origin.through and origin.through != origin.layer:
-        yield f"by {origin.through}" + (f": {origin.note}" if origin.note else "")
-    elif origin.note:
-        yield origin.note
+def _remark(origin: Origin) -> str:
+    through = f"by {origin.through}" if origin.through and origin.through != origin.layer else ""
+    return ": ".join(filter(None, (through, origin.note)))
 
 
 def _place(span: Span) -> str:

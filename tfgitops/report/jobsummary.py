@@ -36,6 +36,8 @@ def job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
     ]
     lines = [f"{_labelled(label, paper)}{text}" for label, text in rows]
     lines += ["", *_roles(summary, paper), "", *_images(summary, paper), "", *_name(summary, paper)]
+    more = f"name a field, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
+    lines += ["", f"{_labelled('more', paper)}{more}"]
     return "\n".join(lines) + "\n"
 
 
