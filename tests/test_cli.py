@@ -710,7 +710,7 @@ def test_version_names_the_plugins() -> None:
         assert plugin in result.stdout
 
 
-@pytest.mark.parametrize("command", ["build", "validate", "schema", "lock"])
+@pytest.mark.parametrize("command", ["build", "validate", "explain", "schema", "lock"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_help_has_an_example_and_the_exit_codes(command: str, option: str) -> None:
     result = run(command, option)

@@ -138,6 +138,9 @@ def test_a_role_has_not_what_is_the_jobs_own(compile_spec: Callable[..., Result]
     result = compile_spec(f"jobs: {{a: {{image: a, worker: 1, {key}: {value}}}}}\n")
     assert _said(result, "jobs", "a", "worker", key) == []
     assert len(_said(result, "jobs", "a", key)) == 1
+    assert result.compiled.environment is not None
+    nearest = result.compiled.environment.places.span(("jobs", "a", "worker", key))
+    assert nearest.excerpt[nearest.column - 1 :].startswith(("worker", "1"))
 
 
 def test_from_carries_no_rerun(compile_spec: Callable[..., Result]) -> None:

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import REPOSITORY
 
-from tfgitops import Plugins, compile_environment
-from tfgitops.fields import written
+from tfgitops import Plugins, compile_environment, discover
+from tfgitops.fields import find, written
 from tfgitops.load import find_environments
+from tfgitops.project import read_project
 from tfgitops.provenance import Origin, Provenance
 from tfgitops.structure import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from conftest import Result
 
     from tfgitops.plan import Planned
 
@@ -168,3 +171,86 @@ def _contradictions(before: Any, after: Any, won: set[Leaf], lost: set[Leaf]) ->
         name = before[path]["metadata.name"]
         if name not in str(before[path][at]) and after[path].get(at) != before[path][at]:
             yield path, at
+
+
+# --- plugins of others -------------------------------------------------------------------------------------------
+
+PLUGIN = """
+from tfgitops import Object, Patch, SchemaFragment, hookimpl
+
+tfgitops_api = 1
+TEAM = {"type": "object", "properties": {"label": {"type": "string"}}}
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("environment", "teams", {"type": "object", "additionalProperties": TEAM})
+    yield SchemaFragment("job", "team", {"type": "string"})
+
+@hookimpl
+def tfgitops_contribute(job):
+    yield job.patch({"metadata": {"labels": {"always": "there"}}})
+    team = job.get("team")
+    if team:
+        label = job.environment.get("teams")[team]["label"]  # of an unknown team, it fails
+        for role in job.roles:
+            yield Patch(("pod", role.name), {"metadata": {"labels": {"team": label}}}, (*job.route, "team"))
+            yield role.container({"workingDir": "/" + team})
+
+@hookimpl
+def tfgitops_objects(environment):
+    for job in environment.jobs:
+        yield Object({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": job.name}}, job.route)
+    for name, team in (environment.get("teams") or {}).items():
+        data = {"label": team["label"].upper(), "size": str(len(team))}
+        yield Object({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data},
+                     ("teams", name))
+"""
+TEAMS = """
+teams: {vision: {label: eyes}, other: {label: x}}
+jobs:
+  train: {image: a, worker: 1, team: vision}
+"""
+
+
+@pytest.fixture
+def explained(compile_spec: Callable[..., Result], tmp_path: Path) -> Callable[[str, str], list[tuple[Any, ...]]]:
+    """Tell of a field, by its manifest and its name, who gave it."""
+    (tmp_path / "teams.py").write_text(PLUGIN)
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["teams.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    result = compile_spec(TEAMS, plugins=plugins)
+    assert result.ok, result.text
+    assert result.compiled.environment is not None
+    provenance = Provenance(result.compiled.environment, plugins)
+
+    def tell(path: str, field: str) -> list[tuple[Any, ...]]:
+        [planned] = [planned for planned in result.compiled.objects if planned.path == path]
+        origins = provenance.origins(planned, find(planned.manifest, field))
+        return [(origin.layer, ".".join(map(str, origin.route)), origin.value) for origin in origins if origin.won]
+
+    return tell
+
+
+def test_what_a_plugin_adds_unasked_is_its_own(explained: Callable[[str, str], Any]) -> None:
+    job = "workloads/job-train.yaml"
+    assert explained(job, "metadata.labels[always]") == [("plugin teams local", "", "there")]
+    assert explained("workloads/configmap-train.yaml", "kind") == [("plugin teams local", "", "ConfigMap")]
+
+
+def test_what_a_plugin_looks_up_is_found_though_no_other_value_may_stand_there(
+    explained: Callable[[str, str], Any],
+) -> None:
+    at = "spec.tasks[worker].template.metadata.labels[team]"
+    assert explained("workloads/job-train.yaml", at) == [
+        ("environment", "teams.vision.label", "eyes"), ("job", "team", "vision")
+    ]  # fmt: skip
+
+
+def test_an_object_of_a_plugin_follows_its_block_whatever_the_fields_are_called(
+    explained: Callable[[str, str], Any],
+) -> None:
+    path = "workloads/configmap-vision.yaml"
+    assert explained(path, "data.label") == [("environment", "teams.vision.label", "eyes")]
+    assert explained(path, "data.size") == [("plugin teams local", "", "1")]
+    assert explained(path, "metadata.name") == [("plugin teams local", "", "vision")]
+    assert explained(path, "metadata.namespace") == [("environment", "namespace", "ml")]

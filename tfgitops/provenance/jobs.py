@@ -126,8 +126,7 @@ class JobSources:
             if patch.target == ("job",):
                 found = held(patch.value, RULES["Job"], self._manifest, at, united=True)
                 if found is not None:
-                    routes = self._patches.routes(name, patch, found)
-                    yield Source(routes=routes, value=value_at(patch.value, found), plugin=name)
+                    yield self._patches.source(name, patch, found)
 
     def _task(self, role: Role, at: Route) -> Iterator[Source]:
         field = at[0]

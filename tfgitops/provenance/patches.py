@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.merge import RULES
 from tfgitops.provenance.experiment import changed, followers
+from tfgitops.provenance.sources import PLUGIN, Source
 from tfgitops.structure import MISSING, leaves, reach
 
 if TYPE_CHECKING:
@@ -35,15 +36,20 @@ class JobPatches:
         self._followed: dict[tuple[str, tuple[str, ...], Route], Mapping[Route, list[Route]]] = {}
         self.all = list(self._ask(job))
 
-    def routes(self, plugin: str, patch: Patch, at: Route) -> tuple[Route, ...]:
-        """Return the routes of the spec that a field of a patch follows: those with its own value first."""
+    def source(self, plugin: str, patch: Patch, at: Route) -> Source:
+        """Return the source of a field of a patch: what it follows, those routes with its own value first.
+
+        What a plugin adds to each job, or role, that is there is the plugin's own.
+        """
+        value = reach(patch.value, at)
+        if patch.because in (self._job.route, *(role.route for role in self._job.roles)):
+            return Source(routes=(patch.because,), layer=PLUGIN, value=value, plugin=plugin)
         asked = (plugin, patch.target, patch.because)
         if asked not in self._followed:
             self._followed[asked] = self._experiment(plugin, patch)
-        found = self._followed[asked].get(at, [])
-        value = reach(patch.value, at)
-        same = [route for route in found if str(self._written(route)) == str(value)]
-        return (*same, *(route for route in found if route not in same)) or (patch.because,)
+        found = self._followed[asked].get(at) or [patch.because]
+        routes = sorted(found, key=lambda route: str(self._written(route)) != str(value))
+        return Source(routes=tuple(routes), value=value, plugin=plugin)
 
     def _ask(self, job: Job) -> Iterator[tuple[str, Patch]]:
         crashes: list[Problem] = []  # they were reported when the job was planned
@@ -69,7 +75,7 @@ class JobPatches:
     def _candidates(self, plugin: str, because: Route) -> Iterator[Route]:
         """Yield the values below what asked, then those of the environment's blocks that it names."""
         block = self._written(because)
-        if block is MISSING or because in (self._job.route, *(role.route for role in self._job.roles)):
+        if block is MISSING:
             return
         named = set()
         for inner, value in leaves(block):

@@ -54,8 +54,7 @@ class TemplateSources:
                 continue
             found = held(patch.value, RULES[schema], self._whole(base), at[len(base) :], united=True)
             if found is not None:
-                routes = self._patches.routes(name, patch, found)
-                yield Source(routes=routes, value=value_at(patch.value, found), plugin=name)
+                yield self._patches.source(name, patch, found)
 
     def _whole(self, base: Route) -> Any:
         return value_at(self._template, base)
