@@ -350,7 +350,12 @@ def test_json_of_all_else() -> None:
     assert job["strategy"] == {"name": "multi-worker", "why": "there is no ps, and 2 replicas of chief and worker"}
     assert (job["pods"], job["minAvailable"]) == (2, 2)
     assert job["total"] == {"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "4"}
-    assert job["roles"][0]["images"] == ["registry/overlay:5"]
+    assert job["roles"] == [
+        {
+            "name": "worker", "pods": 2, "requests": {"cpu": "1", "memory": "4Gi", "nvidia.com/gpu": "2"},
+            "images": ["registry/overlay:5"], "file": "environments/prod/environment.yaml", "line": 25, "column": 5,
+        }
+    ]  # fmt: skip
     assert [base["name"] for base in job["bases"]] == ["from big", "defaults", "defaults"]
     told = json.loads(run("environments/prod", "small", ".", "--format", "json").stdout)
     assert len(told["fields"]) > 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from tfgitops.fields import find, written
 from tfgitops.load import find_environments
 from tfgitops.project import read_project
 from tfgitops.provenance import Origin, Provenance
+from tfgitops.report.text import render
 from tfgitops.structure import leaves
 
 if TYPE_CHECKING:
@@ -118,59 +119,164 @@ def _planned(folder: Path, plugins: Plugins) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: "/".join(folder.parts[-2:]))
-def test_a_change_of_the_winner_changes_the_field_and_one_of_what_it_overrode_does_not(
+def test_a_change_of_the_winner_and_of_nothing_else_changes_the_field(
     folder: Path, plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = _copied(folder, tmp_path)
     monkeypatch.chdir(tmp_path)
-    winners: dict[tuple[str, int, int], set[Leaf]] = defaultdict(set)
-    losers: dict[tuple[str, int, int], set[Leaf]] = defaultdict(set)
-    texts: dict[tuple[str, int, int], str] = {}
+    tried, places = _change_each(copy, plugins)
+    assert tried >= 0.6 * places
+
+
+@dataclass
+class Claim:
+    """What is claimed of one scalar of a spec: the fields that it gives, and those that must change with it."""
+
+    text: str
+    given: set[Leaf] = field(default_factory=set)
+    must: set[Leaf] = field(default_factory=set)
+    names: bool = False
+    """Whether it is the name of an element in an overlay, which then is another element."""
+
+
+def _claims(copy: Path, plugins: Plugins) -> dict[tuple[Path, int, int], Claim]:
+    claims: dict[tuple[Path, int, int], Claim] = {}
     for planned, at, value, origins in _fields(copy, plugins):
         leaf = (planned.path, written(planned.manifest, at))
-        won = {(o.span.file, o.span.line, o.span.column) for o in origins if o.won}
         for origin in filter(_is_scalar, origins):
-            if not _speaks_of(origin, value):
-                continue
-            place = (origin.span.file, origin.span.line, origin.span.column)
-            texts[place] = origin.text
+            place = (Path(origin.span.file), origin.span.line, origin.span.column)
+            claim = claims.setdefault(place, Claim(origin.text))
+            claim.names = origin.layer == "overlay" and origin.route[-1] == "name"
             if origin.won:
-                winners[place].add(leaf)
-            elif place not in won:
-                losers[place].add(leaf)
+                claim.given.add(leaf)
+                if _speaks_of(origin, value) and not leaf[1].endswith("name"):
+                    claim.must.add(leaf)
+    return claims
+
+
+def _change_each(copy: Path, plugins: Plugins) -> tuple[int, int]:
+    """Change each scalar that gives, or would have given, a field its value; count those that could be, and all."""
+    claims = _claims(copy, plugins)
     before = _planned(copy, plugins)
     tried = 0
     wrong: list[Any] = []
-    for (file, line, column), text in texts.items():
-        path = Path(file)
+    for (path, line, column), claim in claims.items():
         whole = path.read_text(encoding="utf-8")
-        lines = whole.split("\n")
-        for instead in _others(text):
-            changed = [*lines]
+        for instead in _others(claim.text):
+            changed = whole.split("\n")
             old = changed[line - 1]
-            changed[line - 1] = old[: column - 1] + instead + old[column - 1 + len(text) :]
+            changed[line - 1] = old[: column - 1] + instead + old[column - 1 + len(claim.text) :]
             path.write_text("\n".join(changed), encoding="utf-8")
             after = _planned(copy, plugins)
             if after.keys() >= before.keys():
                 tried += 1
-                place = file, line, column
-                found = [*_contradictions(before, after, winners[place], losers[place])]
-                wrong += [(f"{file}:{line}:{column}", text, instead, *leaf) for leaf in found]
+                found = _contradictions(before, after, claim)
+                wrong += [(f"{path}:{line}:{column}", claim.text, instead, *one) for one in found]
                 break
         path.write_text(whole, encoding="utf-8")
     assert not wrong, "\n".join(map(str, wrong))
-    assert tried >= 0.6 * len(texts), (tried, len(texts))
+    return tried, len(claims)
 
 
-def _contradictions(before: Any, after: Any, won: set[Leaf], lost: set[Leaf]) -> Iterator[Leaf]:
-    """Yield the fields that did not do as they should; what holds the Job's name changes with everything."""
-    for path, at in sorted(won, key=str):
-        if after[path].get(at) == before[path][at] and not at.endswith("name"):
-            yield path, at
-    for path, at in sorted(lost, key=str):
-        name = before[path]["metadata.name"]
-        if name not in str(before[path][at]) and after[path].get(at) != before[path][at]:
-            yield path, at
+def _contradictions(before: Any, after: Any, claim: Claim) -> Iterator[tuple[str, str, str]]:
+    """Yield the fields that did not change and should have, and those that changed and name another place."""
+    for path in before:
+        for at, value in before[path].items():
+            same = _nameless(before[path], at) == _nameless(after[path], at)
+            if same and (path, at) in claim.must:
+                yield "did not change", path, at
+            if not same and at in after[path] and (path, at) not in claim.given and not claim.names:
+                yield f"changed from {value}", path, at
+
+
+def _nameless(fields: Any, at: str) -> str:
+    """Write the value of a field without the Job's own name, which changes with everything."""
+    name = fields["metadata.name"]
+    return "" if at == "metadata.name" else str(fields.get(at)).replace(name, "<name>")
+
+
+TRICKY_BASE = """
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+x-common: &common {memory: 3Gi, nodeSelector: {zone: a}}
+namespace: {name: ml, create: true, labels: {owner: base}, annotations: {note: base}}
+queues:
+  top: {capability: {cpu: 900}, deserved: {cpu: 600}}
+  low: {parent: top, weight: 3, deserved: {cpu: 100}}
+  side: {}
+volumes:
+  data: {claim: datasets, path: /data, readOnly: true}
+  runs: {size: 10Gi, access: ReadWriteMany, path: /runs, storageClass: slow}
+defaults:
+  <<: *common
+  queue: low
+  image: base
+  args: [--base]
+  worker: {cpu: {request: 1, limit: 2}, gpu: {count: 1, product: T4}, tolerations: [{key: base, operator: Exists}]}
+  container: {env: [{name: FROM, value: base}], imagePullPolicy: Always, securityContext: {runAsUser: 1000}}
+  pod: {spec: {priority: 7, tolerations: [{key: over, operator: Exists}]}, metadata: {labels: {team: base}}}
+"""
+TRICKY = """
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+extends: ../base.yaml
+gitops: argocd
+kustomization: true
+namespace: {labels: {owner: here}}
+queues: {low: {weight: 4, reclaimable: false}}
+volumes: {runs: {storageClass: fast}}
+defaults: {env: {A: 1, B: {secret: s, key: k}, C: {configMap: c, key: x}}, labels: {tier: gold}}
+jobs:
+  first:
+    command: [python, train.py]
+    image: job
+    maxRetry: 5
+    port: 3333
+    priorityClassName: high
+    serviceAccount: robot
+    imagePullSecrets: [one, two]
+    annotations: {note: first}
+    plugins: {svc: [--disable-network-policy=true], ssh: []}
+    policies: [{event: PodPending, action: AbortJob, timeout: 10m}]
+    env: {A: 2, B: plain, D: {field: metadata.name}}
+    volumes: [{name: data, path: /elsewhere}, {name: runs, subPath: $(RUN)}]
+    chief: {env: {A: null}, cpu: 3, container: {image: overlay-chief}}
+    ps: {replicas: 2, image: role, volumes: [runs], shm: 2Gi}
+    worker: {replicas: 3, args: [--worker, --more], ports: {metrics: 9090, probe: {port: 8080}}, maxRetry: 8}
+    pod:
+      spec:
+        containers: [{name: tensorflow, image: overlay-job, livenessProbe: {grpc: {port: 5000}}}]
+        initContainers: [{name: fetch, image: fetcher, args: [$(PS_HOSTS)], env: [{name: X, value: y}]}]
+        hostNetwork: true
+        affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+          {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}]}}}
+  second:
+    from: first
+    rerun: 3
+    queue: side
+    env: {C: null, A: 3}
+    chief: {container: {securityContext: {runAsUser: null}, env: [{name: FROM, value: chief}]}}
+    worker: {replicas: 1, minAvailable: 1, policies: [], args: null, dependsOn: [ps]}
+    container: {env: [{name: FROM, value: job}, {name: B, value: over}]}
+    pod: {spec: {priority: null}}
+    tasks: {feeder: {command: feed --to=$(WORKER_HOSTS), args: null, cpu: 1, memory: 1Gi}}
+"""
+
+
+def test_the_same_holds_where_every_layer_says_and_removes_something(
+    plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.tfgitops]\n")
+    folder = tmp_path / "environments" / "test"
+    folder.mkdir(parents=True)
+    (tmp_path / "environments" / "base.yaml").write_text(TRICKY_BASE)
+    (folder / "environment.yaml").write_text(TRICKY)
+    compiled = compile_environment(folder, plugins)
+    assert compiled.ok, render(compiled.diagnostics)
+    tried, places = _change_each(folder, plugins)
+    assert tried >= 0.75 * places, (tried, places)
+    assert places > 90
 
 
 # --- plugins of others -------------------------------------------------------------------------------------------

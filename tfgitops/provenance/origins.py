@@ -14,7 +14,7 @@ from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.objects import ObjectSources
 from tfgitops.provenance.patches import JobPatches
 from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PLUGIN, given
-from tfgitops.structure import leaves, value_at
+from tfgitops.structure import MISSING, leaves, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +112,8 @@ class Provenance:
     def _nearest(self, route: Route, value: Any, source: Source, through: str) -> Origin:
         """Return the place that led to a value which is given in any case: what is written there, or nearest to it."""
         layer = through if source.layer in ("", PLUGIN) else source.layer
+        part = bool(source.parts) and value is not MISSING
+        value = source.value if value is MISSING else value
         places, depth = self._environment.places, len(route)
         nearest = Origin(
             layer=layer, value=value, route=(), span=places.span(route), through=through, note=source.note, won=True
@@ -120,9 +122,9 @@ class Provenance:
             one = next((one for one in writings(places, route[:end]) if one.won and one.value is not None), None)
             if one is None:
                 continue
-            if end == depth and (source.parts or not isinstance(one.value, Mapping)) and layer != DEFAULT:
+            if end == depth and (part or not isinstance(one.value, Mapping)) and layer != DEFAULT:
                 return _origin(one, layer, source, through)
-            if source.parts:
+            if part:
                 return replace(nearest, span=one.span, route=route[2:], text=f"{value}, by default")
             return replace(nearest, span=one.span)
         return nearest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes.merge import RULES
 from tfgitops.model import JOB_LABEL
 from tfgitops.provenance.sources import COMPILER, DEFAULT, DISCOVERY, OVERLAY, Source, given, held, key
-from tfgitops.structure import value_at
+from tfgitops.structure import MISSING, value_at
 from tfgitops.template import RERUN_ANNOTATION, overlay_source
 from tfgitops.tensorflow.discovery import hosts_variable, references
 
@@ -171,8 +171,8 @@ class TemplateSources:
         because = (*role.route, *place.route) if training and place else role.route
         note = f"`{place.field}` refers to $({name})" if training and place else "TF_CONFIG refers to it"
         if name in hosts:
-            routes = ((*hosts[name].route, "replicas"), because)
-            return Source(routes=routes, parts=(hosts[name].replicas, value), layer=DISCOVERY, note=note)
+            parts = {(*hosts[name].route, "replicas"): hosts[name].replicas, because: MISSING, **self._port()}
+            return Source(routes=tuple(parts), parts=tuple(parts.values()), value=value, layer=DISCOVERY, note=note)
         return given(DISCOVERY, value, because, note=note)
 
     def _tf_config(self) -> Source:
@@ -180,7 +180,10 @@ class TemplateSources:
         parts: dict[Route, Any] = {(*role.route, "replicas"): role.replicas for role in job.roles if role.in_cluster}
         if not self._role.in_cluster:
             parts[*self._role.route, "replicas"] = self._role.replicas
-        if "port" in job.data:
-            parts[*job.route, "port"] = job.port
+        parts |= self._port()
         note = "the hosts of all roles, and which of them this is"
         return Source(routes=tuple(parts), parts=tuple(parts.values()), layer=DISCOVERY, note=note)
+
+    def _port(self) -> dict[Route, Any]:
+        job = self._job
+        return {(*job.route, "port"): job.port} if "port" in job.data else {}

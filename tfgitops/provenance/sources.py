@@ -29,7 +29,8 @@ class Source:
     A key of the spec has one route and no ``layer``: who writes it decides that, and only where it is written does it
     give anything. All others give ``value`` in any case; their routes are the places that led to it. ``plugin`` is the
     name of the plugin that turned what the spec says into the field, and ``note`` says how it came about. Where a value
-    is made from several places, ``parts`` are what each of the routes gives to it, written there or by default.
+    is made from several places, ``parts`` are what each of the routes gives to it, written there or by default, or
+    `MISSING` where a route is only the reason.
     """
 
     routes: tuple[Route, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.report.as_json import VERSION, problem
@@ -49,7 +48,14 @@ def summary(found: Summary) -> dict[str, Any]:
         "pods": found.pods,
         "minAvailable": found.min_available,
         "roles": [
-            {**asdict(part), "images": list(part.images), "span": None, **_place(part.span)} for part in found.parts
+            {
+                "name": part.name,
+                "pods": part.pods,
+                "requests": dict(part.requests),
+                "images": list(part.images),
+                **_place(part.span),
+            }
+            for part in found.parts
         ],
         "total": dict(found.total),
     }
