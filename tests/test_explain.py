@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from tfgitops.cli import app
 from tfgitops.fields import FieldError, candidates, find, written
+from tfgitops.report.explanation import Paper
 from tfgitops.structure import nodes
 
 if TYPE_CHECKING:
@@ -325,6 +326,14 @@ def test_escape_sequences_of_a_spec_do_not_reach_the_terminal() -> None:
         assert result.exit_code == 0
         assert "\x1b" not in result.output
         assert "\a" not in result.output
+
+
+def test_a_terminal_gets_long_lines_cut_and_a_pipe_whole() -> None:
+    whole = run("environments/prod", "small", f"{CONTAINER}.env").stdout
+    assert max(map(len, whole.splitlines())) > 200
+    paper = Paper(width=72, cut=True)
+    assert paper.cut_to("x" * 100, 30) == "x" * 41 + "…"
+    assert Paper(width=72).cut_to("x" * 100, 30) == "x" * 100
 
 
 def test_json_of_a_field_has_the_chain() -> None:

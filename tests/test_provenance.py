@@ -17,7 +17,7 @@ from tfgitops.load import find_environments
 from tfgitops.project import read_project
 from tfgitops.provenance import Origin, Provenance
 from tfgitops.report.text import render
-from tfgitops.structure import leaves
+from tfgitops.structure import leaves, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -360,3 +360,41 @@ def test_an_object_of_a_plugin_follows_its_block_whatever_the_fields_are_called(
     assert explained(path, "data.size") == [("plugin teams local", "", "1")]
     assert explained(path, "metadata.name") == [("plugin teams local", "", "vision")]
     assert explained(path, "metadata.namespace") == [("environment", "namespace", "ml")]
+
+
+NEEDS = """
+from tfgitops import SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("role", "{key}", {{"type": "string"}})
+
+@hookimpl
+def tfgitops_contribute(job):
+    for role in job.roles:
+        needed = {{"matchExpressions": [{{"key": "{key}", "operator": "In", "values": [role.get("{key}")]}}]}}
+        affinity = {{"requiredDuringSchedulingIgnoredDuringExecution": {{"nodeSelectorTerms": [needed]}}}}
+        yield role.pod({{"spec": {{"affinity": {{"nodeAffinity": affinity}}}}}}, "{key}")
+"""
+
+
+def test_a_requirement_that_was_joined_with_anothers_leads_to_its_own_plugin(
+    compile_spec: Callable[..., Result], tmp_path: Path
+) -> None:
+    for key in ("disk", "zone"):
+        (tmp_path / f"{key}s.py").write_text(NEEDS.format(key=key))
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["disks.py", "zones.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    compiled = compile_spec("jobs:\n  train: {image: a, worker: {disk: ssd, zone: b}}\n", plugins=plugins).compiled
+    assert compiled.environment is not None
+    provenance = Provenance(compiled.environment, plugins)
+    [job] = compiled.objects
+    at = find(job.manifest, "worker.nodeSelectorTerms[0].matchExpressions")
+    found = {}
+    for inner, value in leaves(value_at(job.manifest, at)):
+        origin = provenance.winner(job, (*at, *inner))
+        found[str(value)] = (origin.through, origin.route, origin.value)
+    assert found["ssd"] == found["disk"] == ("plugin disks local", ("worker", "disk"), "ssd")
+    assert found["b"] == found["zone"] == ("plugin zones local", ("worker", "zone"), "b")

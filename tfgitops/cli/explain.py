@@ -11,7 +11,6 @@ import typer
 
 from tfgitops.cli.common import (
     Format,
-    FormatOption,
     NoColour,
     Without,
     coloured,
@@ -53,11 +52,14 @@ def explain(
             metavar="[FIELD]", help="Such as spec.tasks[worker].replicas, or . for all.", autocompletion=field_names
         ),
     ] = None,
-    format_: FormatOption = Format.text,
+    format_: Annotated[Format, typer.Option("--format", help="How it is told.")] = Format.text,
     no_plugin: Without = None,
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
-    """Say where a field of a manifest comes from, and what it overrode; or tell of a job, or list the objects."""
+    """Say where a field comes from, and what it overrode.
+
+    Without FIELD it tells of a job in short, without OBJECT it lists the objects.
+    """
     session = open_session([env], no_plugin or ())
     compiled = compile_environment(_one(session, env), session.plugins, session.project)
     found = list(ordered(compiled.diagnostics))
