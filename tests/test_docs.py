@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import REPOSITORY, load_tool
+from typer.testing import CliRunner
 
+from tfgitops.cli import app
 from tfgitops.diagnostics import CODES
 
 if TYPE_CHECKING:
@@ -54,6 +57,27 @@ def test_the_mistake_in_the_readme_is_shown_as_the_compiler_shows_it() -> None:
     case = REPOSITORY / "tests" / "cases" / "bad" / "gang-larger-than-its-queue" / "expected.txt"
     assert shown is not None
     assert shown[1] in case.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["docs/explain.md", "README.md"])
+def test_what_explain_says_in_a_page_is_what_it_says(
+    page: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run each `$ tfgitops explain …` of a page; ``--refresh`` writes anew what follows it."""
+    monkeypatch.chdir(REPOSITORY)
+
+    def told(block: re.Match[str]) -> str:
+        result = CliRunner().invoke(app, shlex.split(block[1])[1:])
+        assert result.exit_code == 0, result.output
+        return f"```console\n$ {block[1]}\n{result.stdout}```"
+
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    fresh, number = re.subn(r"```console\n\$ (tfgitops explain .*)\n(?:(?!```).*\n)*```", told, text)
+    assert number > 0
+    if request.config.getoption("--refresh"):
+        (REPOSITORY / page).write_text(fresh, encoding="utf-8")
+        text = fresh
+    assert text == fresh
 
 
 def test_every_code_that_the_compiler_uses_is_in_its_table() -> None:

@@ -11,7 +11,7 @@ from tfgitops.trace import trace
 if TYPE_CHECKING:
     from tfgitops.changes import Change
     from tfgitops.diagnostics import Problem, Route, Span
-    from tfgitops.fields import FieldChange
+    from tfgitops.fieldchanges import FieldChange
     from tfgitops.model import Environment, Job
     from tfgitops.plugins import Plugins
 

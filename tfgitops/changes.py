@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops.fields import FieldChange, field_changes
+from tfgitops.fieldchanges import FieldChange, field_changes
 from tfgitops.kubernetes.immutable import is_immutable
 from tfgitops.model import JOB_LABEL
 from tfgitops.volcano.identity import PLACEHOLDER, digest

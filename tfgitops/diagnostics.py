@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "TF613": "a manifest was edited by hand",
     "TF614": "a manifest that no spec compiles to",
     "TF615": "a file among the manifests that was not generated",
+    "TF701": "there is no such object, or it has no such field",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }

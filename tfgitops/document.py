@@ -65,6 +65,17 @@ class Document:
             return self.span_at(0, 0) if value is None else self._mark(value)
         return self._mark(value if value and value.text and complete and not on_key else key)
 
+    def written(self, route: Route) -> Route:
+        """Return the part of a route that stands in this file: without the keys of a short form."""
+        return route[: len(self.prefix) + len(self._follow(route)) - 1]
+
+    def literal(self, route: Route) -> str:
+        """Return the value of a route as it is written, where it is on one line; else nothing."""
+        node = self._follow(route)[-1][1]
+        if node is None or node.line != node.end_line:
+            return ""
+        return self._lines[node.line][node.column : node.end_column]
+
     def span_at(self, line: int, column: int, width: int = 1) -> Span:
         """Make a span from a line and column that count from 0."""
         excerpt = self._lines[line] if line < len(self._lines) else ""

@@ -1,112 +1,166 @@
-"""Where two manifests differ, field by field, elements of lists matched by what identifies them."""
+"""A field of a manifest as a person writes it, `spec.tasks[worker].replicas`, and the same as a route."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from tfgitops.diagnostics import did_you_mean
+from tfgitops.structure import nodes, steps, value_at
 
+if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
-IDENTITIES = ("name", "mountPath", "containerPort", "devicePath", "ip", "topologyKey", "key", "event")
-"""Keys that tell the elements of Kubernetes's and Volcano's lists apart."""
-
-_PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
-
-
-class Absent:
-    """The value of a field that is not there."""
-
-    def __repr__(self) -> str:
-        return "(none)"
+_PLAIN = re.compile(r"[A-Za-z0-9_$-]+").fullmatch
+_TOKEN = re.compile(
+    r"""\[\s*(?: "(?P<double>[^"]*)" | '(?P<single>[^']*)' | (?P<bare>[^\]"']+?) )\s*\] | \.?(?P<plain>[^.\[\]]+)""",
+    re.VERBOSE,
+)
+_NAMES = ("name", "mountPath", "containerPort", "key", "event", "ip", "topologyKey", "devicePath")
+"""Keys by which an element of a list may be chosen; the first that tells all its elements apart names them."""
+_SHOWN_AT_MOST = 12
 
 
-ABSENT = Absent()
+class FieldError(Exception):
+    """A field that a manifest has not, or that is not written as one; ``hint`` is what may have been meant."""
+
+    def __init__(self, message: str, found: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.found = found
+        self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """One field that two manifests of an object have differently, or only one of them has.
-
-    ``at`` is its route in the later manifest; in the earlier one where it is gone. ``path`` is for people:
-    ``spec.tasks[worker].template.spec.containers[tensorflow].image``.
-    """
-
-    at: Route
-    path: str
-    before: Any
-    after: Any
-
-    @property
-    def gone(self) -> bool:
-        """Whether only the earlier manifest has it."""
-        return self.after is ABSENT
-
-
-def field_changes(before: Any, after: Any, at: Route = (), path: str = "") -> Iterator[FieldChange]:
-    """Yield the innermost fields that differ between two JSON values."""
-    if before is after:
-        return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in {**before, **after}:
-            inner = join_path(path, key)
-            yield from _changed(before.get(key, ABSENT), after.get(key, ABSENT), (*at, key), inner)
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _in_lists(before, after, at, path)
-    elif type(before) is not type(after) or before != after:
-        yield FieldChange(at, path, before, after)
-
-
-def _changed(before: Any, after: Any, at: Route, path: str) -> Iterator[FieldChange]:
-    if before is ABSENT or after is ABSENT:
-        yield FieldChange(at, path, before, after)
-    else:
-        yield from field_changes(before, after, at, path)
-
-
-def _in_lists(before: Sequence[Any], after: Sequence[Any], at: Route, path: str) -> Iterator[FieldChange]:
-    """Match elements by their names; without names, by their places, or the lists are one value."""
-    old, new = _named(before), _named(after)
-    if old is None or new is None:
-        if len(before) == len(after):
-            for index, pair in enumerate(zip(before, after, strict=True)):
-                yield from field_changes(*pair, (*at, index), f"{path}[{index}]")
+def written(manifest: Any, at: Route) -> str:
+    """Write the route of a field as a person would: elements of lists by their names where these differ."""
+    text, value = "", manifest
+    for step in at:
+        label = _label(value, step) if isinstance(value, list) and isinstance(step, int) else str(step)
+        if isinstance(value, list) or not _PLAIN(label):
+            quote = '"' if "]" in label or "'" in label else "'" if '"' in label else ""
+            text += f"[{quote}{label}{quote}]"
         else:
-            yield FieldChange(at, path, before, after)
-        return
-    for name in {**old, **new}:
-        where, inner = new.get(name, old.get(name, 0)), f"{path}[{name}]"
-        one = before[old[name]] if name in old else ABSENT
-        other = after[new[name]] if name in new else ABSENT
-        yield from _changed(one, other, (*at, where), inner)
-    shared = [name for name in new if name in old]
-    if shared != [name for name in old if name in new]:
-        yield FieldChange(at, f"{path} (order)", [*old], [*new])
+            text += f".{label}" if text else label
+        value = value[step]
+    return text
 
 
-def _named(elements: Sequence[Any]) -> dict[str, int] | None:
-    """Return the index of each element by its name, if all have one of their own."""
-    names: dict[str, int] = {}
-    for index, element in enumerate(elements):
-        name = identity(element)
-        if name is None or name in names:
-            return None
-        names[name] = index
-    return names
+def find(manifest: Any, text: str) -> Route:
+    """Return the route of a field that is written as `spec.tasks[worker].replicas`, or with indices, `spec.tasks[0]`.
+
+    A key with dots stands in brackets, with or without quotes. A lone dot is the whole manifest. Names on the way may
+    be left out where one field alone is meant: `worker.image`.
+
+    Raises:
+        FieldError: it is not written so, or there is no such field.
+    """
+    tokens = _tokens(text)
+    route: Route = ()
+    value = manifest
+    while tokens:
+        step, used = _step(value, tokens)
+        if step is None:
+            near = [] if route else _nearest(manifest, _tokens(text))
+            if len(near) == 1:
+                return near[0]
+            raise _missing(manifest, route, value, tokens[0], text)
+        route, value, tokens = (*route, step), value[step], tokens[used:]
+    return route
 
 
-def identity(element: Any) -> str | None:
-    """Return what tells an element of a list apart from the others, if anything does."""
-    if isinstance(element, dict):
-        return next((str(element[key]) for key in IDENTITIES if key in element), None)
-    return None
+def candidates(manifest: Any, begun: str) -> list[str]:
+    """Return how a field that somebody has begun to write may go on: the next step, or two where there is one way."""
+    texts = [(len(at), written(manifest, at)) for at in nodes(manifest)]
+    fitting = [(depth, text) for depth, text in texts if text.startswith(begun)]
+    depth = min((depth for depth, _ in fitting), default=0)
+    first = [text for level, text in fitting if level == depth]
+    return first if len(first) != 1 else [text for level, text in fitting if level <= depth + 1]
 
 
-def join_path(path: str, key: str) -> str:
-    """Write a path to a key: a key with dots or slashes stands in brackets."""
-    if not _PLAIN_KEY(key):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else key
+def _tokens(text: str) -> list[str]:
+    """Take a written field apart.
+
+    Raises:
+        FieldError: a bracket is not closed, or a name is missing.
+    """
+    rest = text.removeprefix(".")
+    tokens: list[str] = []
+    while rest:
+        match = _TOKEN.match(rest)
+        if match is None or (not tokens and rest.startswith(".")):
+            hint = "such as spec.tasks[worker].replicas"
+            raise FieldError(f"'{text}' cannot be read as a field from '{rest}' on", text, hint)
+        tokens.append(next(part for part in match.groups() if part is not None))
+        rest = rest[match.end() :]
+    return tokens
+
+
+def _step(value: Any, tokens: list[str]) -> tuple[str | int | None, int]:
+    """Find what the first token names in a map or a list, and how many tokens its name is made of."""
+    if isinstance(value, dict):
+        for used in range(1, len(tokens) + 1):
+            name = ".".join(tokens[:used])
+            if name in value:
+                return name, used
+    elif isinstance(value, list):
+        token = tokens[0]
+        for index in range(len(value)):
+            if token == _label(value, index):
+                return index, 1
+        if token.isdigit() and int(token) < len(value):
+            return int(token), 1
+        for index, element in enumerate(value):
+            if isinstance(element, dict) and token in [str(element[name]) for name in _NAMES if name in element]:
+                return index, 1
+    return None, 0
+
+
+def _label(elements: list[Any], index: int) -> str:
+    """Name an element of a list: by the first key whose values differ, else by its index."""
+    if all(isinstance(element, dict) for element in elements):
+        for name in _NAMES:
+            labels = [str(element.get(name, "")) for element in elements]
+            if all(labels) and len(set(labels)) == len(labels):
+                return labels[index]
+    return str(index)
+
+
+def _missing(manifest: Any, route: Route, value: Any, token: str, text: str) -> FieldError:
+    known = [_label(value, step) if isinstance(step, int) else str(step) for step, _ in steps(value)]
+    where = written(manifest, route) or "the manifest"
+    message = f"{where} has no '{token}'"
+    if not known:
+        return FieldError(f"{where} holds nothing further, and so no '{token}'", text)
+    meant = [*_meant(manifest, route, known, token), *(written(manifest, at) for at in _nearest(manifest, [token]))]
+    more = ", …" if len(known) > _SHOWN_AT_MOST else ""
+    hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join(known[:_SHOWN_AT_MOST])}{more}"
+    return FieldError(message, text, hint)
+
+
+def _meant(manifest: Any, route: Route, known: list[str], token: str) -> list[str]:
+    """Write the field that may have been meant by a token that is not known."""
+    near = did_you_mean(token, known)
+    fields = [(*route, step) for step, _ in steps(value_at(manifest, route))]
+    return [written(manifest, at) for at, label in zip(fields, known, strict=True) if near and f"'{label}'" in near]
+
+
+def _nearest(manifest: Any, tokens: list[str]) -> list[Route]:
+    """Return the fields that a part of their names may stand for, as `worker.image`: those nearest to the top."""
+    fitting = [at for at in nodes(manifest) if _goes_through(manifest, at, tokens)]
+    least = min(map(len, fitting), default=0)
+    return [at for at in fitting if len(at) == least]
+
+
+def _goes_through(manifest: Any, at: Route, tokens: list[str]) -> bool:
+    """Tell whether a route ends with the last of some names, and goes through the others in their order."""
+    value, waiting = manifest, list(tokens)
+    labels = []
+    for step in at:
+        labels.append(_label(value, step) if isinstance(value, list) and isinstance(step, int) else str(step))
+        value = value[step]
+    if labels[-1] != tokens[-1]:
+        return False
+    for label in labels:
+        if waiting and label == waiting[0]:
+            waiting.pop(0)
+    return not waiting

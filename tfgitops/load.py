@@ -59,7 +59,8 @@ def find_environments(path: Path) -> list[Path]:
     if path.name == SPEC and path.is_file():
         return [path.parent.resolve()]
     if not path.exists():
-        raise _no_place(f"{path} is not there", "name an environment's folder, or a folder of environments")
+        hint = _near(path) or "name an environment's folder, or a folder of environments"
+        raise _no_place(f"{path} is not there", hint)
     if not path.is_dir():
         raise _no_place(f"{path} is not an environment", f"an environment is a folder that holds {SPEC}")
     if (path / SPEC).is_file():
@@ -72,6 +73,14 @@ def find_environments(path: Path) -> list[Path]:
         hint = f"rename {shown(other)} to {SPEC}" if other else f"an environment is a folder that holds {SPEC}"
         raise _no_place(f"no environment is below {path}", hint)
     return found
+
+
+def _near(path: Path) -> str:
+    """Guess which environment was meant by a path that is not there: one beside it, or below `environments`."""
+    folders = [place.parent for top in (path.parent, Path("environments")) for place in top.glob(f"*/{SPEC}")]
+    by_name = {folder.name: shown(folder) for folder in reversed(folders)}
+    near = did_you_mean(path.name, sorted(by_name))
+    return next((f"did you mean '{by_name[name]}'?" for name in by_name if f"'{name}'" in near), "")
 
 
 def abandoned(path: Path) -> list[Path]:

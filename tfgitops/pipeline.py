@@ -46,7 +46,10 @@ class File:
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """What came of one environment: its files, unless something is wrong, and all that is to be said."""
+    """What came of one environment: its files, unless something is wrong, and all that is to be said.
+
+    The environment, and the objects that could be planned, are also there where something is wrong with the manifests.
+    """
 
     folder: Path
     diagnostics: tuple[Diagnostic, ...]
@@ -70,7 +73,10 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
     try:
         environment, objects = _compile(folder, plugins, project, findings)
     except CompileError as error:
-        return Compiled(folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics])))
+        return Compiled(
+            folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics])),
+            environment=findings.environment, objects=tuple(findings.objects),
+        )  # fmt: skip
     files = tuple(_files(environment, objects))
     for file, planned in zip(files, objects, strict=False):
         if len(file.text) > _ANNOTATION_MAX:
@@ -98,6 +104,7 @@ def _compile(
 
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
+    findings.environment, findings.objects = environment, objects
     findings.add(places, planner.problems)
 
     findings.add(places, admit(environment, objects, plugins))
@@ -136,10 +143,12 @@ def _too_large(environment: Environment, planned: Planned, size: int) -> Iterato
 
 
 class _Findings:
-    """All that was found so far; a stage reports everything it can, and the next never runs on bad input."""
+    """All that was found so far, and what was planned; a stage reports all it can, the next never runs on bad input."""
 
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
+        self.environment: Environment | None = None
+        self.objects: list[Planned] = []
 
     def add(self, places: Places, problems: Iterable[Problem]) -> None:
         """Add a stage's problems.

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Problem, Route, Span
     from tfgitops.document import Document
 
+NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", "pod", "container"})
+"""Keys that a role does not have from its job: there they are the job's own, or are laid under the role's."""
+
+NOT_FROM = ("from", "pin", "rerun")
+"""Keys that `from` does not carry."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
@@ -55,6 +61,11 @@ class Places:
         first = candidates[0]
         return max(self.documents, key=lambda document: document.depth(first)), first
 
+    @staticmethod
+    def inherits(key: str | int) -> bool:
+        """Tell whether a role has a key from its job."""
+        return key not in NOT_INHERITED
+
     def _candidates(self, route: Route) -> list[Route]:
         """List where a value may be written, the strongest first: a role's own key wins over its job's."""
         if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
@@ -62,7 +73,12 @@ class Places:
         chain = self.chains.get(str(route[1]), (route[:2],))
         rest = route[2:]
         found = [(*start, *rest) for start in chain]
-        depth = 2 if rest[0] == "tasks" else 1 if rest[0] in ROLE_NAMES else 0
-        if depth and len(rest) > depth:
+        depth = role_depth(rest)
+        if depth and len(rest) > depth and self.inherits(rest[depth]):
             found += [(*start, *rest[depth:]) for start in chain]
         return found
+
+
+def role_depth(rest: Route) -> int:
+    """Count how many keys of a route within a job lead to a role; 0 where it is the job's own."""
+    return 2 if rest[0] == "tasks" else 1 if rest[0] in ROLE_NAMES else 0

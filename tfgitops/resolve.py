@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.formats import ROLE_NAMES
 from tfgitops.model import Environment, Job, Role
-from tfgitops.places import Places
+from tfgitops.places import NOT_FROM, NOT_INHERITED, Places
 from tfgitops.tensorflow.strategy import infer
 from tfgitops.validate import validate
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.schema import SpecSchema
 
 _OVERLAYS = ("pod", "container")
-_NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", *_OVERLAYS})
 _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
-_NOT_FROM = ("from", "pin", "rerun")
 
 
 def merge_files(documents: Iterable[Document]) -> dict[str, Any]:
@@ -110,7 +108,7 @@ class _Resolver:
         self._schema = schema
         self._jobs = {name: block for name, block in (spec.get("jobs") or {}).items() if block is not None}
         self._defaults: dict[str, Any] = spec.get("defaults") or {}
-        self._inherited = frozenset(schema.role["properties"]) - _NOT_INHERITED
+        self._inherited = frozenset(schema.role["properties"]) - NOT_INHERITED
 
     def merged_jobs(self) -> dict[str, dict[str, Any]]:
         """Return each job's block with what it has from `from` and `defaults`, ``null`` still in place."""
@@ -120,7 +118,7 @@ class _Resolver:
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             block: dict[str, Any] = {}
             for link in reversed(chain):
-                weaker = {key: value for key, value in block.items() if key not in _NOT_FROM}
+                weaker = {key: value for key, value in block.items() if key not in NOT_FROM}
                 block = overlay(weaker, self._jobs[link])
             merged[name] = self._with_defaults(block)
         return merged

@@ -78,7 +78,7 @@ def _refuse_two_owners(results: list[Compiled]) -> list[Compiled]:
     owners: dict[tuple[str, str, str, str], Owner] = {}
     extra: dict[Path, list[Diagnostic]] = defaultdict(list)
     for compiled in results:
-        if compiled.environment is None:
+        if compiled.environment is None or not compiled.files:
             continue
         for planned in compiled.objects:
             metadata = planned.manifest["metadata"]

@@ -161,7 +161,7 @@ def report(
     if form is not Format.text:
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:
-        sys.stderr.write(text.render(found, colour=use_colour(sys.stderr, no_colour=no_colour)))
+        sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
 
@@ -189,8 +189,8 @@ def _rendered(
     return as_sarif.render(found, checkout, session.plugins.codes if session else CODES)
 
 
-def use_colour(stream: TextIO, *, no_colour: bool) -> bool:
-    """Tell whether what is written to a stream is to be coloured."""
+def coloured(stream: TextIO, *, no_colour: bool) -> bool:
+    """Tell whether a stream gets colours: terminals do, and those who ask."""
     if no_colour or os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()

@@ -16,12 +16,12 @@ from tfgitops.cli.common import (
     Verbose,
     Without,
     check_versions,
+    coloured,
     command_app,
     compile_session,
     example,
     guarded,
     report,
-    use_colour,
 )
 from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
 from tfgitops.session import open_session
@@ -74,6 +74,6 @@ def review(
     if reviewed and format_ is ReviewFormat.markdown:
         sys.stdout.write(review_markdown.render(reviewed, found))
     elif reviewed:
-        colour = use_colour(sys.stdout, no_colour=no_color)
+        colour = coloured(sys.stdout, no_colour=no_color)
         sys.stdout.write(review_text.render(reviewed, colour=colour, verbose=verbose))
     return code or int(changed)

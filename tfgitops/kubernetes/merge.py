@@ -80,7 +80,7 @@ def _repeated(value: Any, rule: Rule, at: tuple[str | int, ...]) -> list[tuple[s
     elif isinstance(value, list) and rule.keys:
         seen = set()
         for index, element in enumerate(value):
-            identity = _identity(element, rule)
+            identity = identity_of(element, rule)
             if identity in seen:
                 found.append((*at, index))
             seen.add(identity)
@@ -111,9 +111,9 @@ def _merge_value(old: Any, value: Any, rule: Rule) -> Any:
 
 def _merge_list(base: list[Any], patch: list[Any], rule: Rule) -> list[Any]:
     merged = list(base)
-    places = {_identity(element, rule): place for place, element in reversed(list(enumerate(base)))}
+    places = {identity_of(element, rule): place for place, element in reversed(list(enumerate(base)))}
     for element in patch:
-        place = places.setdefault(_identity(element, rule), len(merged))
+        place = places.setdefault(identity_of(element, rule), len(merged))
         if place == len(merged):
             merged.append({})
         merged[place] = _merge_map(merged[place], element, rule)
@@ -129,8 +129,8 @@ def _choice(part: Part, keys: tuple[str, ...]) -> frozenset[str]:
     return frozenset(key for key, value in part.items() if value is not None and key not in keys)
 
 
-def _identity(element: Part, rule: Rule) -> tuple[Any, ...]:
-    """Tell which element this is; a port without a protocol is one for TCP."""
+def identity_of(element: Part, rule: Rule) -> tuple[Any, ...]:
+    """Return what tells an element of a merging list apart; a port without a protocol is one for TCP."""
     return tuple("TCP" if key == "protocol" and not element.get(key) else element.get(key) for key in rule.keys)
 
 
@@ -166,7 +166,7 @@ def _unite_lists(given: Given, rule: Rule, path: tuple[str, ...], conflicts: lis
     elements: dict[tuple[Any, ...], Given] = {}
     for index, value in given:
         for element in value:
-            elements.setdefault(_identity(element, rule), []).append((index, element))
+            elements.setdefault(identity_of(element, rule), []).append((index, element))
     return [
         _unite_maps(elements[identity], rule, (*path, "/".join(map(str, identity))), conflicts)
         for identity in sorted(elements, key=lambda identity: [(isinstance(key, str), key) for key in identity])

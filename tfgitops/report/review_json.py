@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.fields import ABSENT
+from tfgitops.fieldchanges import ABSENT
 from tfgitops.kubernetes import quantity
 from tfgitops.report.as_json import problem
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tfgitops.causes import Cause
     from tfgitops.changes import Change
     from tfgitops.diagnostics import Diagnostic
-    from tfgitops.fields import FieldChange
+    from tfgitops.fieldchanges import FieldChange
     from tfgitops.review.model import Amount, EnvironmentReview, QueueTotals, Review
 
     Json = dict[str, Any]

@@ -50,6 +50,11 @@ def explained(diagnostic: Diagnostic) -> str:
     return "\n".join(map(printable, told))
 
 
+def paint(style: str, text: str, *, colour: bool) -> str:
+    """Return a text in one of our styles, where there are colours."""
+    return f"{_COLOURS[style]}{text}{_RESET}" if colour else text
+
+
 class _Painter:
     """Paints diagnostics, with colours or without."""
 
@@ -87,7 +92,7 @@ class _Painter:
         return f"{' ' * margin} {self._paint('frame', '=')} {self._paint(style, title)}: {printable(text)}"
 
     def _paint(self, style: str, text: str) -> str:
-        return f"{_COLOURS[style]}{text}{_RESET}" if self._colour else text
+        return paint(style, text, colour=self._colour)
 
 
 def _margin(diagnostic: Diagnostic) -> int:
@@ -106,10 +111,10 @@ def excerpt(span: Span) -> tuple[str, int, int]:
         marked = marked if len(marked) <= room else marked[:room] + "…"
         after = after if len(after) <= room // 2 else after[: room // 2] + "…"
     before, marked, after = (printable(part.replace("\t", " ")) for part in (before, marked, after))
-    return before + marked + after, _columns(before), max(1, _columns(marked))
+    return before + marked + after, columns(before), max(1, columns(marked))
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
     """Count the columns of a terminal that a text fills."""
     if text.isascii():
         return len(text)

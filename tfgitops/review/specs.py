@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
-    from tfgitops.fields import FieldChange
+    from tfgitops.fieldchanges import FieldChange
     from tfgitops.model import Job
     from tfgitops.places import Places
     from tfgitops.review.history import Base

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.causes import is_discovery
-from tfgitops.fields import ABSENT
+from tfgitops.fieldchanges import ABSENT
 from tfgitops.kubernetes import quantity
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ PLACEHOLDER = "\ufdd0"
 DIGITS = 8
 """Hexadecimal digits of a digest in a name."""
 
-_MUTABLE_JOB = ("minAvailable", "priorityClassName")
-_MUTABLE_TASK = ("minAvailable", "replicas")
+MUTABLE_JOB = ("minAvailable", "priorityClassName")
+MUTABLE_TASK = ("minAvailable", "replicas")
+"""Fields of a Job's spec, and of one of its tasks, that Volcano lets change in place."""
 
 _canonical = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
@@ -47,10 +48,8 @@ def digest(spec: Mapping[str, Any]) -> str:
     ``priorityClassName`` of the Job, ``minAvailable`` and ``replicas`` of a task (docs/volcano.md 2); a replica of a
     TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
     """
-    frozen = {key: value for key, value in spec.items() if key not in _MUTABLE_JOB}
-    frozen["tasks"] = [
-        {key: value for key, value in task.items() if key not in _MUTABLE_TASK} for task in spec["tasks"]
-    ]
+    frozen = {key: value for key, value in spec.items() if key not in MUTABLE_JOB}
+    frozen["tasks"] = [{key: value for key, value in task.items() if key not in MUTABLE_TASK} for task in spec["tasks"]]
     return sha256(_canonical(frozen).encode()).hexdigest()[:DIGITS]
 
 

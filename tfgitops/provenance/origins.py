@@ -1,0 +1,138 @@
+"""The origins of a field: its sources, each with the places of the spec where they are written, and which has won."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.gitops.argocd import argocd_annotations
+from tfgitops.gitops.flux import flux_annotations
+from tfgitops.layers import writings
+from tfgitops.provenance.jobs import JobSources
+from tfgitops.provenance.objects import ObjectSources
+from tfgitops.provenance.patches import JobPatches
+from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PLUGIN, given
+from tfgitops.structure import MISSING, leaves, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.diagnostics import Route, Span
+    from tfgitops.layers import Writing
+    from tfgitops.model import Environment
+    from tfgitops.plan import Planned
+    from tfgitops.plugins import Plugins
+from tfgitops.provenance.sources import Source
+
+_CONTROLLERS = {
+    "argocd": frozenset(argocd_annotations(wave=0, keep=True)),
+    "flux": frozenset(flux_annotations(keep=True, holds_variables=True)),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """One place that gave a field its value, or would have, had nothing stronger been there.
+
+    ``layer`` is ``overlay``, ``role``, ``job``, ``from NAME``, ``defaults``, ``environment`` or ``base file`` for what
+    a spec says; ``plugin NAME VERSION`` for what a plugin adds unasked; ``strategy``, ``discovery``, ``gitops``,
+    ``compiler`` or ``compiler default`` for what the compiler writes because of what the spec says.
+
+    ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
+    plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
+    where that is on one line. ``span`` is a place that exists, of the value or nearest to it. ``through`` names the
+    plugin that made the field of what the spec says. Of the origins of a field several have ``won`` only where its
+    value is made from several places, as TF_CONFIG is.
+    """
+
+    layer: str
+    value: Any
+    route: Route
+    span: Span
+    text: str = ""
+    through: str = ""
+    note: str = ""
+    won: bool = False
+
+
+class Provenance:
+    """The origins of all fields of one planned environment; what a job's plugins say is asked for once."""
+
+    def __init__(self, environment: Environment, plugins: Plugins) -> None:
+        self._environment = environment
+        self._plugins = plugins
+        self._versions = {plugin.name: f"plugin {plugin.name} {plugin.version}" for plugin in plugins.plugins}
+        self._jobs: dict[Route, JobSources] = {}
+        self._objects = ObjectSources(environment, plugins)
+
+    def winner(self, planned: Planned, at: Route) -> Origin:
+        """Return the strongest place that gave a field its value; of a map or a list, its first field's."""
+        return next(origin for origin in self.origins(planned, at) if origin.won)
+
+    def origins(self, planned: Planned, at: Route) -> tuple[Origin, ...]:
+        """Return where a field of a manifest comes from, the strongest first; of a map or a list, its first field."""
+        at = (*at, *next(leaves(value_at(planned.manifest, at)))[0])
+        found: list[Origin] = []
+        settled = False
+        for source in self._sources(planned, at):
+            group = list(self._expanded(source))
+            found += [replace(origin, won=False) for origin in group] if settled else group
+            settled = settled or any(origin.won for origin in group)
+        if not settled:
+            found += self._expanded(given(DEFAULT, value_at(planned.manifest, at), planned.because))
+        return tuple(found)
+
+    def _sources(self, planned: Planned, at: Route) -> Iterator[Source]:
+        if at[:2] == ("metadata", "annotations") and at[2:3]:
+            gitops = self._environment.gitops
+            if at[2] in _CONTROLLERS.get(gitops, ()):
+                yield given(CONTROLLER, value_at(planned.manifest, at), ("gitops",), note=f"an annotation for {gitops}")
+        job = self._environment.by_name.get(str(planned.because[1])) if planned.own else None
+        if job is None:
+            yield from self._objects.of(planned, at)
+            return
+        if job.route not in self._jobs:
+            self._jobs[job.route] = JobSources(job, planned.manifest, JobPatches(job, self._plugins))
+        yield from self._jobs[job.route].of(at)
+
+    def _expanded(self, source: Source) -> Iterator[Origin]:
+        """Yield the places of a source: all that write its key, or those that led to what is given in any case."""
+        through = self._versions.get(source.plugin, "")
+        if not source.layer or source.layer == OVERLAY:
+            said = [one for route in source.routes for one in writings(self._environment.places, route)]
+            if any(one.won for one in said) or not through:
+                origins = [_origin(one, source.layer or one.layer, source, through) for one in said]
+                yield from sorted(origins, key=lambda origin: not origin.won)
+                return
+        for route, value in zip_longest(source.routes, source.parts, fillvalue=source.value):
+            yield self._nearest(route, value, source, through)
+
+    def _nearest(self, route: Route, value: Any, source: Source, through: str) -> Origin:
+        """Return the place that led to a value which is given in any case: what is written there, or nearest to it."""
+        layer = through if source.layer in ("", PLUGIN) else source.layer
+        part = bool(source.parts) and value is not MISSING
+        value = source.value if value is MISSING else value
+        places, depth = self._environment.places, len(route)
+        nearest = Origin(
+            layer=layer, value=value, route=(), span=places.span(route), through=through, note=source.note, won=True
+        )
+        for end in range(depth, 0, -1):
+            one = next((one for one in writings(places, route[:end]) if one.won and one.value is not None), None)
+            if one is None:
+                continue
+            if end == depth and (part or not isinstance(one.value, Mapping)) and layer != DEFAULT:
+                return _origin(one, layer, source, through)
+            if part:
+                return replace(nearest, span=one.span, route=route[2:], text=f"{value}, by default")
+            return replace(nearest, span=one.span)
+        return nearest
+
+
+def _origin(one: Writing, layer: str, source: Source, through: str) -> Origin:
+    written = one.document.written(one.at)
+    return Origin(
+        layer=layer, value=one.value, route=written[len(one.link) :], text=one.document.literal(written),
+        span=one.span, through=through, note=source.note, won=one.won and one.value is not None,
+    )  # fmt: skip
