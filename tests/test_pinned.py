@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from conftest import HEAD
+from conftest import HEAD, REPOSITORY
 from typer.testing import CliRunner
 
-from tfgitops import Object, Plugins, discover, hookimpl
+from tfgitops import Object, Plugins, Problem, discover, hookimpl
 from tfgitops.cli import app
 from tfgitops.frozen import RefusedError, committed_job
 from tfgitops.headers import with_header
@@ -19,7 +19,7 @@ from tfgitops.plugins import Plugin
 from tfgitops.volcano.identity import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from conftest import Result
@@ -41,9 +41,18 @@ JOB = "workloads/job-train.yaml"
 CLAIM = "workloads/pvc-data.yaml"
 VISION = "cluster-2/queue-vision.yaml"
 RESEARCH = "cluster/queue-research.yaml"
+GPUS = """\
+jobs:
+  train:
+    image: tf
+    worker: {replicas: 2, gpu: 1}
+    tasks: {more: {replicas: 3, minAvailable: 1}}
+  other: {image: tf, worker: 1}
+"""
+COMMITTED = sorted(
+    path for place in ("environments", "tests/cases/ok") for path in (REPOSITORY / place).rglob("workloads/job-*.yaml")
+)
 MOVED_ON = SPEC.replace("tf:2.21", "tf:2.22").replace("RATE: 0.1", "RATE: 0.2")
-
-Compile = "Callable[..., Result]"
 
 
 def commit(result: Result) -> dict[str, str]:
@@ -134,6 +143,29 @@ def test_what_is_wrong_with_a_block_that_is_not_in_force_is_not_said(
     result = compile_spec(pinned(spec, committed[JOB]))
     assert result.ok, result.text
     assert result.files[JOB] == committed[JOB]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    ["chief: {}\n    worker: 3", "worker: 1\n    ps: 1", "tasks: {feeder: {}}", "worker: {gpu: 2}\n    evaluator: {}"],
+)
+def test_a_block_may_have_other_roles_by_now(
+    roles: str, compile_spec: Callable[..., Result], policies: Plugins
+) -> None:
+    """Plugins get the roles that the manifest has, so that they find each task's role beside it."""
+    files = commit(compile_spec(GPUS, plugins=policies))
+    start, stop = GPUS.index("worker:"), GPUS.index("  other:")
+    spec = pinned(f"{GPUS[:start]}{roles}\n{GPUS[stop:]}", files[JOB])
+    result = compile_spec(spec, plugins=policies)
+    assert result.ok, result.text
+    assert result.files[JOB] == files[JOB]
+    assert result.compiled.environment is not None
+    job = result.compiled.environment.by_name["train"]
+    assert [(role.name, role.kind, role.replicas, role.min_available) for role in job.roles] == [
+        ("worker", "worker", 2, 2), ("more", "task", 3, 1),
+    ]  # fmt: skip
+    assert job.environment is result.compiled.environment
+    assert result.compiled.environment.by_name["other"].environment is result.compiled.environment
 
 
 @pytest.mark.parametrize("change", ["imge: x", "env: 5", "from: nobody", "strategy: parameter-server"])
@@ -290,9 +322,21 @@ def test_two_environments_cannot_both_have_what_is_kept(
 
 
 class Policies:
-    """A plugin that lets others reach a job, and makes a ServiceAccount for each."""
+    """A plugin that lets others reach a job, and looks at each role beside its task."""
 
     tfgitops_api = 1
+
+    @hookimpl
+    def tfgitops_check_manifests(
+        self, environment: Environment, manifests: tuple[Mapping[str, Any], ...]
+    ) -> Iterator[Problem]:
+        for manifest in manifests:
+            if job := environment.job_of(manifest):
+                for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+                    if (role.name, role.replicas, role.min_available) != (
+                        task["name"], task["replicas"], task["minAvailable"],
+                    ):  # fmt: skip
+                        yield Problem(code="ROLES", message=f"{role} is not {task['name']}", at=role.route)
 
     @hookimpl
     def tfgitops_objects(self, environment: Environment) -> Iterator[Object]:
@@ -373,6 +417,16 @@ FORGED = {
     "no object": (lambda text: headed("\n".join([*text.split("\n")[:2], "- a", ""])), "promises"),
     "a value of a wrong type": (
         lambda text: headed(text.replace("  maxRetry: 3", "  maxRetry: x", 1)), "Volcano would refuse",
+    ),
+    "labels of a wrong kind": (
+        lambda text: headed(text.replace("  labels:\n    tfgitops/job: train\n", "  labels: [a]\n", 1)), "would refuse",
+    ),
+    "a namespace of a wrong kind": (
+        lambda text: headed(text.replace("namespace: ml\n", "namespace: 5\n")), "would refuse",
+    ),
+    "a name of a wrong kind": (lambda text: headed(re.sub("  name: train-.*", "  name: 5", text, count=1)), "promises"),
+    "tasks without anything": (
+        lambda text: headed(text[: text.index("  tasks:\n")] + "  tasks:\n  - {}\n"), "a task its containers",
     ),
     "no tasks": (lambda text: headed(text[: text.index("  tasks:\n")]), "lacks its queue, or a task"),
     "tasks of a wrong kind": (lambda text: headed(text[: text.index("  tasks:\n")] + "  tasks: 5\n"), "would refuse"),
@@ -471,6 +525,16 @@ def test_a_manifest_that_would_drift_is_refused_though_pinned(
     result = compile_spec(spec)
     assert set(result.codes) == {"TF502"}
     assert "    pin: train-" in result.text
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: f"{path.parents[2].name}-{path.stem}")
+def test_every_committed_job_of_ours_can_be_pinned(path: Path) -> None:
+    """What the emitter writes is read as it was planned, so that it hashes to its name."""
+    text = path.read_text(encoding="utf-8")
+    job, name = path.stem.removeprefix("job-"), name_of(text)
+    found = committed_job(job, yaml.safe_load(text)["metadata"]["namespace"], {f"workloads/{path.name}": text}, name)
+    assert found.reference == ("Job", name)
+    assert found.manifest == yaml.safe_load(text)
 
 
 # --- build ------------------------------------------------------------------------------------------------------

@@ -99,6 +99,7 @@ def _compile(
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
     findings.add(places, planner.problems)
+    environment = planner.environment
 
     findings.add(places, admit(environment, objects, plugins))
 
