@@ -307,6 +307,43 @@ def test_a_pinned_gang_must_fit_the_queue_that_is_kept_for_it(compile_spec: Call
     assert "    pin: train-" in result.text
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("  weight: 1\n", "  weight: heavy\n"), "Volcano would refuse manifests/cluster-2/"),
+        (lambda text: text[: text.index("spec:\n")], "queue-vision.yaml: it has no spec"),
+        (lambda text: text.replace("name: vision", "name: audio"), "does not hold the object that its name promises"),
+    ],
+    ids=["of a wrong kind", "without spec", "of another name"],
+)
+def test_a_forged_queue_that_a_pinned_job_needs_is_refused(
+    change: Callable[[str], str], message: str, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    spec = pinned(SPEC, committed[JOB]).replace("vision: {parent: research, capability: {cpu: 8}}, ", "")
+    spec = spec.replace(", queue: vision", "")
+    folder = compile_spec(spec).compiled.folder
+    assert compile_spec(spec).files[VISION] == committed[VISION]
+    (folder / "manifests" / VISION).write_text(headed(change(committed[VISION])), encoding="utf-8")
+    result = compile_spec(spec)
+    assert result.codes == ["TF306"]
+    assert message in result.text
+
+
+@pytest.mark.parametrize("change", ["another namespace", "no header"])
+def test_what_is_not_what_a_pinned_job_refers_to_is_not_kept(
+    change: str, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    folder = compile_spec(spec).compiled.folder
+    text = committed[CLAIM].split("\n", 2)[2]
+    if change == "another namespace":
+        text = headed(committed[CLAIM].replace("namespace: ml\n", "namespace: lab\n"))
+    (folder / "manifests" / CLAIM).write_text(text, encoding="utf-8")
+    result = compile_spec(spec)
+    assert result.ok, result.text
+    assert CLAIM not in result.files
+
+
 def test_two_environments_cannot_both_have_what_is_kept(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:

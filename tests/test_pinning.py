@@ -270,6 +270,16 @@ def test_a_pin_that_came_by_a_merge_key_is_not_taken_out() -> None:
     assert SPEC.read_text(encoding="utf-8") == text
 
 
+def test_an_explicit_key_is_not_taken_out() -> None:
+    text = f"{HEAD}jobs:\n  train:\n    ? pin\n    : {NAME}\n    ? image\n    : tf\n"
+    put(SPEC, text)
+    with pytest.raises(CompileError, match="cannot be edited"):
+        unpin_jobs(PROD, ["train"])
+    put(SPEC, text.replace(f"    ? pin\n    : {NAME}\n", ""))
+    with pytest.raises(CompileError, match="cannot be edited"):
+        pin_jobs(PROD, {"train": NAME})
+
+
 def test_an_edit_of_what_is_not_there_is_refused() -> None:
     with pytest.raises(EditError):
         edited("a: {b: c}\n", {("a", "x"): None})
