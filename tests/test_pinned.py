@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
 import re
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl
 from tfgitops.cli import app
+from tfgitops.emit import emit
 from tfgitops.frozen import RefusedError, committed_job
 from tfgitops.headers import with_header
 from tfgitops.plugins import Plugin
@@ -552,6 +556,17 @@ def test_a_manifest_that_the_cluster_would_refuse_is_refused_though_pinned(
     assert "    pin: train-" in result.text
 
 
+def test_a_manifest_without_what_we_always_write_is_judged(
+    compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    forged = renamed(re.sub(r"  plugins:\n(    .*\n)+", "", committed[JOB]))
+    assert forged.count("plugins:") == 0
+    spec = pinned(SPEC, forged)
+    folder = compile_spec(spec).compiled.folder
+    (folder / "manifests" / JOB).write_text(forged, encoding="utf-8")
+    assert compile_spec(spec).files[JOB] == forged
+
+
 def test_a_manifest_that_would_drift_is_refused_though_pinned(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
@@ -572,6 +587,46 @@ def test_every_committed_job_of_ours_can_be_pinned(path: Path) -> None:
     found = committed_job(job, yaml.safe_load(text)["metadata"]["namespace"], {f"workloads/{path.name}": text}, name)
     assert found.reference == ("Job", name)
     assert found.manifest == yaml.safe_load(text)
+
+
+VALUES = [None, True, 5, -1, "x", "", [], {}, [1], {"a": 1}, "1Gi", [{}], [None], {"name": "x"}, 2**40]
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield (*at, key)
+        yield from places(value[key], (*at, key))
+
+
+def put_at(manifest: Any, at: tuple[Any, ...], value: Any) -> None:
+    for key in at[:-1]:
+        manifest = manifest[key]
+    if value is None:
+        del manifest[at[-1]]
+    else:
+        manifest[at[-1]] = value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_forged_job_of_any_shape_is_judged_and_breaks_nothing(
+    seed: int, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    """It has a name that it hashes to and a header that vouches for it, and in one place anything at all."""
+    chance = random.Random(seed)  # noqa: S311 - mistakes, not secrets
+    folder = compile_spec(SPEC).compiled.folder
+    for _ in range(40):
+        manifest = yaml.safe_load(committed[JOB])
+        at = chance.choice([at for at in places(manifest) if at not in (("metadata",), ("metadata", "name"))])
+        put_at(manifest, at, chance.choice(VALUES))
+        name = "train-01234567"
+        if isinstance(manifest.get("spec"), dict) and isinstance(manifest["spec"].get("tasks"), list):
+            with suppress(AttributeError):
+                name = f"train-{digest_of(manifest)}"
+        body = emit(json.loads(json.dumps(manifest).replace(manifest["metadata"]["name"], name)))
+        (folder / "manifests" / JOB).write_text(with_header(body, "environment.yaml jobs.train", "01234567"))
+        result = compile_spec(SPEC.replace("  train:\n", f"  train:\n    pin: {name}\n"))
+        assert {code[:3] for code in result.codes} <= {"TF3", "TF5"}, (at, result.text)
+        assert result.ok or f"    pin: {name}" in result.text
 
 
 # --- build ------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
     """Judge what was committed and is kept: it has no line in the spec but that of the pin."""
     if manifest["kind"] == "Job":
-        return _faults(manifest)
+        return _judge_job(manifest, tasks=True)
     return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
 
 
