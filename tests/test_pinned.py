@@ -106,6 +106,8 @@ def test_a_pinned_job_stays_as_it_was_committed(compile_spec: Callable[..., Resu
     assert result.files[JOB] == committed[JOB]
     assert result.files["workloads/job-other.yaml"] != committed["workloads/job-other.yaml"]
     assert result.files.keys() == committed.keys()
+    [planned] = [planned for planned in result.compiled.objects if planned.path == JOB]
+    assert (planned.because, planned.text) == (("jobs", "train"), committed[JOB])
 
 
 def test_without_the_pin_it_is_compiled_anew(compile_spec: Callable[..., Result], committed: dict[str, str]) -> None:

@@ -41,7 +41,7 @@ class Planned:
     """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it.
 
     ``text`` is the whole committed file, where a job is pinned and this is its Job, or something that it needs: it is
-    kept as it is, and the pin is what asked for it.
+    kept as it is, and what it needs is there because of the pin.
     """
 
     manifest: dict[str, Any]
@@ -119,7 +119,7 @@ class Planner:
             at = (*job.route, "pin")
             try:
                 found = committed_job(job.name, self.environment.namespace, self._committed, job.pin)
-                objects += [_kept(file, at) for file in (found, *needs.of(found))]
+                objects += [_kept(found, job.route), *(_kept(file, at) for file in needs.of(found))]
                 manifests[job.name] = found.manifest
             except RefusedError as error:
                 said = error.complaint
