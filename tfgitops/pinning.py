@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
 from tfgitops.frozen import RefusedError, committed_job
 from tfgitops.load import load, shown
 from tfgitops.resolve import merge_files
+from tfgitops.volcano.update import immutable_changes
 from tfgitops.write import replace_file
 from tfgitops.yamltext.edit import EditError, edited, lines_of, value_of
 
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route, Span
     from tfgitops.document import Document
     from tfgitops.load import Source
+    from tfgitops.pipeline import Compiled
     from tfgitops.yamltext.edit import Value
 
     Keys = tuple[str, ...]
     Changes = Callable[[dict[str, Any], Mapping[str, Keys]], Mapping[Keys, Value | None]]
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +131,43 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
         return {at[:-1] if job in alone else at: None for job, at in routes.items()}
 
     return spec.edited(pinned, changes)
+
+
+def outlook(compiled: Compiled, pin: Pin) -> str:
+    """Say what the next build does with a job that is no longer pinned, after a compile of the edited spec."""
+    if not compiled.ok or compiled.environment is None:
+        return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
+    environment = compiled.environment
+    job = environment.by_name.get(pin.job)
+    new = next((o.manifest for o in compiled.objects if job and o.own and environment.job_of(o.manifest) is job), None)
+    try:
+        old = committed_job(pin.job, environment.namespace, texts(compiled.folder), pin.name).manifest
+    except RefusedError:
+        old = None
+    if new is None or old is None:
+        return f"{pin.job}: the next build writes its manifest anew"
+    name = new["metadata"]["name"]
+    if name == pin.name:
+        same = "changes nothing" if new == old else "updates it in place"
+        return f"{pin.job}: still {name}; the next build {same}"
+    old = json.loads(json.dumps(old).replace(pin.name, name))
+    changes = [_field(old, route) for route in immutable_changes(old, new)]
+    more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return f"{pin.job}: the next build makes a new run, {pin.name} → {name}: {', '.join(changes[:_SHOWN])}{more}"
+
+
+def _field(manifest: dict[str, Any], route: Route) -> str:
+    """Write a route of a manifest as people name it: elements of lists by their names."""
+    value: Any = manifest
+    words = []
+    for key in route:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        named = isinstance(key, int) and isinstance(value, dict) and "name" in value
+        words.append(str(value["name"] if named else key))
+    return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")
 
 
 class _Spec:

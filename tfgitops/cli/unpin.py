@@ -17,8 +17,7 @@ from tfgitops.cli.common import (
     report,
     undisturbed,
 )
-from tfgitops.outlook import outlook
-from tfgitops.pinning import unpin_jobs
+from tfgitops.pinning import outlook, unpin_jobs
 from tfgitops.session import compile_all, open_session
 
 app = command_app()
