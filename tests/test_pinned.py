@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import random
 import re
+from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from conftest import HEAD
+from conftest import HEAD, REPOSITORY
 from typer.testing import CliRunner
 
-from tfgitops import Object, Plugins, discover, hookimpl
+from tfgitops import Object, Plugins, Problem, discover, hookimpl
 from tfgitops.cli import app
+from tfgitops.emit import emit
 from tfgitops.frozen import RefusedError, committed_job
 from tfgitops.headers import with_header
 from tfgitops.plugins import Plugin
 from tfgitops.volcano.identity import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from conftest import Result
@@ -41,9 +45,18 @@ JOB = "workloads/job-train.yaml"
 CLAIM = "workloads/pvc-data.yaml"
 VISION = "cluster-2/queue-vision.yaml"
 RESEARCH = "cluster/queue-research.yaml"
+GPUS = """\
+jobs:
+  train:
+    image: tf
+    worker: {replicas: 2, gpu: 1}
+    tasks: {more: {replicas: 3, minAvailable: 1}}
+  other: {image: tf, worker: 1}
+"""
+COMMITTED = sorted(
+    path for place in ("environments", "tests/cases/ok") for path in (REPOSITORY / place).rglob("workloads/job-*.yaml")
+)
 MOVED_ON = SPEC.replace("tf:2.21", "tf:2.22").replace("RATE: 0.1", "RATE: 0.2")
-
-Compile = "Callable[..., Result]"
 
 
 def commit(result: Result) -> dict[str, str]:
@@ -93,6 +106,8 @@ def test_a_pinned_job_stays_as_it_was_committed(compile_spec: Callable[..., Resu
     assert result.files[JOB] == committed[JOB]
     assert result.files["workloads/job-other.yaml"] != committed["workloads/job-other.yaml"]
     assert result.files.keys() == committed.keys()
+    [planned] = [planned for planned in result.compiled.objects if planned.path == JOB]
+    assert (planned.because, planned.text) == (("jobs", "train"), committed[JOB])
 
 
 def test_without_the_pin_it_is_compiled_anew(compile_spec: Callable[..., Result], committed: dict[str, str]) -> None:
@@ -134,6 +149,29 @@ def test_what_is_wrong_with_a_block_that_is_not_in_force_is_not_said(
     result = compile_spec(pinned(spec, committed[JOB]))
     assert result.ok, result.text
     assert result.files[JOB] == committed[JOB]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    ["chief: {}\n    worker: 3", "worker: 1\n    ps: 1", "tasks: {feeder: {}}", "worker: {gpu: 2}\n    evaluator: {}"],
+)
+def test_a_block_may_have_other_roles_by_now(
+    roles: str, compile_spec: Callable[..., Result], policies: Plugins
+) -> None:
+    """Plugins get the roles that the manifest has, so that they find each task's role beside it."""
+    files = commit(compile_spec(GPUS, plugins=policies))
+    start, stop = GPUS.index("worker:"), GPUS.index("  other:")
+    spec = pinned(f"{GPUS[:start]}{roles}\n{GPUS[stop:]}", files[JOB])
+    result = compile_spec(spec, plugins=policies)
+    assert result.ok, result.text
+    assert result.files[JOB] == files[JOB]
+    assert result.compiled.environment is not None
+    job = result.compiled.environment.by_name["train"]
+    assert [(role.name, role.kind, role.replicas, role.min_available) for role in job.roles] == [
+        ("worker", "worker", 2, 2), ("more", "task", 3, 1),
+    ]  # fmt: skip
+    assert job.environment is result.compiled.environment
+    assert result.compiled.environment.by_name["other"].environment is result.compiled.environment
 
 
 @pytest.mark.parametrize("change", ["imge: x", "env: 5", "from: nobody", "strategy: parameter-server"])
@@ -275,6 +313,43 @@ def test_a_pinned_gang_must_fit_the_queue_that_is_kept_for_it(compile_spec: Call
     assert "    pin: train-" in result.text
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("  weight: 1\n", "  weight: heavy\n"), "Volcano would refuse manifests/cluster-2/"),
+        (lambda text: text[: text.index("spec:\n")], "queue-vision.yaml: it has no spec"),
+        (lambda text: text.replace("name: vision", "name: audio"), "does not hold the object that its name promises"),
+    ],
+    ids=["of a wrong kind", "without spec", "of another name"],
+)
+def test_a_forged_queue_that_a_pinned_job_needs_is_refused(
+    change: Callable[[str], str], message: str, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    spec = pinned(SPEC, committed[JOB]).replace("vision: {parent: research, capability: {cpu: 8}}, ", "")
+    spec = spec.replace(", queue: vision", "")
+    folder = compile_spec(spec).compiled.folder
+    assert compile_spec(spec).files[VISION] == committed[VISION]
+    (folder / "manifests" / VISION).write_text(headed(change(committed[VISION])), encoding="utf-8")
+    result = compile_spec(spec)
+    assert result.codes == ["TF306"]
+    assert message in result.text
+
+
+@pytest.mark.parametrize("change", ["another namespace", "no header"])
+def test_what_is_not_what_a_pinned_job_refers_to_is_not_kept(
+    change: str, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    folder = compile_spec(spec).compiled.folder
+    text = committed[CLAIM].split("\n", 2)[2]
+    if change == "another namespace":
+        text = headed(committed[CLAIM].replace("namespace: ml\n", "namespace: lab\n"))
+    (folder / "manifests" / CLAIM).write_text(text, encoding="utf-8")
+    result = compile_spec(spec)
+    assert result.ok, result.text
+    assert CLAIM not in result.files
+
+
 def test_two_environments_cannot_both_have_what_is_kept(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
@@ -290,9 +365,21 @@ def test_two_environments_cannot_both_have_what_is_kept(
 
 
 class Policies:
-    """A plugin that lets others reach a job, and makes a ServiceAccount for each."""
+    """A plugin that lets others reach a job, and looks at each role beside its task."""
 
     tfgitops_api = 1
+
+    @hookimpl
+    def tfgitops_check_manifests(
+        self, environment: Environment, manifests: tuple[Mapping[str, Any], ...]
+    ) -> Iterator[Problem]:
+        for manifest in manifests:
+            if job := environment.job_of(manifest):
+                for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+                    if (role.name, role.replicas, role.min_available) != (
+                        task["name"], task["replicas"], task["minAvailable"],
+                    ):  # fmt: skip
+                        yield Problem(code="ROLES", message=f"{role} is not {task['name']}", at=role.route)
 
     @hookimpl
     def tfgitops_objects(self, environment: Environment) -> Iterator[Object]:
@@ -373,6 +460,16 @@ FORGED = {
     "no object": (lambda text: headed("\n".join([*text.split("\n")[:2], "- a", ""])), "promises"),
     "a value of a wrong type": (
         lambda text: headed(text.replace("  maxRetry: 3", "  maxRetry: x", 1)), "Volcano would refuse",
+    ),
+    "labels of a wrong kind": (
+        lambda text: headed(text.replace("  labels:\n    tfgitops/job: train\n", "  labels: [a]\n", 1)), "would refuse",
+    ),
+    "a namespace of a wrong kind": (
+        lambda text: headed(text.replace("namespace: ml\n", "namespace: 5\n")), "would refuse",
+    ),
+    "a name of a wrong kind": (lambda text: headed(re.sub("  name: train-.*", "  name: 5", text, count=1)), "promises"),
+    "tasks without anything": (
+        lambda text: headed(text[: text.index("  tasks:\n")] + "  tasks:\n  - {}\n"), "a task its containers",
     ),
     "no tasks": (lambda text: headed(text[: text.index("  tasks:\n")]), "lacks its queue, or a task"),
     "tasks of a wrong kind": (lambda text: headed(text[: text.index("  tasks:\n")] + "  tasks: 5\n"), "would refuse"),
@@ -461,6 +558,17 @@ def test_a_manifest_that_the_cluster_would_refuse_is_refused_though_pinned(
     assert "    pin: train-" in result.text
 
 
+def test_a_manifest_without_what_we_always_write_is_judged(
+    compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    forged = renamed(re.sub(r"  plugins:\n(    .*\n)+", "", committed[JOB]))
+    assert forged.count("plugins:") == 0
+    spec = pinned(SPEC, forged)
+    folder = compile_spec(spec).compiled.folder
+    (folder / "manifests" / JOB).write_text(forged, encoding="utf-8")
+    assert compile_spec(spec).files[JOB] == forged
+
+
 def test_a_manifest_that_would_drift_is_refused_though_pinned(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
@@ -471,6 +579,56 @@ def test_a_manifest_that_would_drift_is_refused_though_pinned(
     result = compile_spec(spec)
     assert set(result.codes) == {"TF502"}
     assert "    pin: train-" in result.text
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: f"{path.parents[2].name}-{path.stem}")
+def test_every_committed_job_of_ours_can_be_pinned(path: Path) -> None:
+    """What the emitter writes is read as it was planned, so that it hashes to its name."""
+    text = path.read_text(encoding="utf-8")
+    job, name = path.stem.removeprefix("job-"), name_of(text)
+    found = committed_job(job, yaml.safe_load(text)["metadata"]["namespace"], {f"workloads/{path.name}": text}, name)
+    assert found.reference == ("Job", name)
+    assert found.manifest == yaml.safe_load(text)
+
+
+VALUES = [None, True, 5, -1, "x", "", [], {}, [1], {"a": 1}, "1Gi", [{}], [None], {"name": "x"}, 2**40]
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield (*at, key)
+        yield from places(value[key], (*at, key))
+
+
+def put_at(manifest: Any, at: tuple[Any, ...], value: Any) -> None:
+    for key in at[:-1]:
+        manifest = manifest[key]
+    if value is None:
+        del manifest[at[-1]]
+    else:
+        manifest[at[-1]] = value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_forged_job_of_any_shape_is_judged_and_breaks_nothing(
+    seed: int, compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    """It has a name that it hashes to and a header that vouches for it, and in one place anything at all."""
+    chance = random.Random(seed)  # noqa: S311 - mistakes, not secrets
+    folder = compile_spec(SPEC).compiled.folder
+    for _ in range(40):
+        manifest = yaml.safe_load(committed[JOB])
+        at = chance.choice([at for at in places(manifest) if at not in (("metadata",), ("metadata", "name"))])
+        put_at(manifest, at, chance.choice(VALUES))
+        name = "train-01234567"
+        if isinstance(manifest.get("spec"), dict) and isinstance(manifest["spec"].get("tasks"), list):
+            with suppress(AttributeError):
+                name = f"train-{digest_of(manifest)}"
+        body = emit(json.loads(json.dumps(manifest).replace(manifest["metadata"]["name"], name)))
+        (folder / "manifests" / JOB).write_text(with_header(body, "environment.yaml jobs.train", "01234567"))
+        result = compile_spec(SPEC.replace("  train:\n", f"  train:\n    pin: {name}\n"))
+        assert {code[:3] for code in result.codes} <= {"TF3", "TF5"}, (at, result.text)
+        assert result.ok or f"    pin: {name}" in result.text
 
 
 # --- build ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from tfgitops.diagnostics import CompileError
 from tfgitops.load import load
 from tfgitops.pinning import pin_jobs, unpin_jobs
 from tfgitops.resolve import merge_files
-from tfgitops.yamltext.edit import EditError, drop_entry, put_entry
+from tfgitops.yamltext.edit import EditError, edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,13 +270,23 @@ def test_a_pin_that_came_by_a_merge_key_is_not_taken_out() -> None:
     assert SPEC.read_text(encoding="utf-8") == text
 
 
+def test_an_explicit_key_is_not_taken_out() -> None:
+    text = f"{HEAD}jobs:\n  train:\n    ? pin\n    : {NAME}\n    ? image\n    : tf\n"
+    put(SPEC, text)
+    with pytest.raises(CompileError, match="cannot be edited"):
+        unpin_jobs(PROD, ["train"])
+    put(SPEC, text.replace(f"    ? pin\n    : {NAME}\n", ""))
+    with pytest.raises(CompileError, match="cannot be edited"):
+        pin_jobs(PROD, {"train": NAME})
+
+
 def test_an_edit_of_what_is_not_there_is_refused() -> None:
     with pytest.raises(EditError):
-        drop_entry("a: {b: c}\n", ["a", "x"])
+        edited("a: {b: c}\n", {("a", "x"): None})
     with pytest.raises(EditError):
-        put_entry("a: [b]\n", ["a", "x"], "y")
+        edited("a: [b]\n", {("a", "x"): "y"})
     with pytest.raises(EditError):
-        put_entry("a: b\n", ["a", "x"], "y")
+        edited("a: b\n", {("a", "x"): "y"})
 
 
 @pytest.mark.parametrize("name", ["null", "true", "no"])
@@ -309,6 +320,57 @@ def test_several_jobs_of_several_files_in_one_call() -> None:
     unpin_jobs(PROD, "abcd")
     assert SPEC.read_text(encoding="utf-8") == spec
     assert (PROD / "jobs/c.yaml").read_text(encoding="utf-8") == "# c\nimage: tf   # x\nworker: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "jobs:\n  a: {pin: a-01234567}\n  b: {pin: b-01234567}\n"),
+        ("jobs: # mine\n  c: {}\n", "jobs: # mine\n  a: {pin: a-01234567}\n  b: {pin: b-01234567}\n  c: {}\n"),
+        ("jobs: {c: {image: tf}}\n", "jobs: {a: {pin: a-01234567}, b: {pin: b-01234567}, c: {image: tf}}\n"),
+        ("jobs: {a: {image: tf}}\n", "jobs: {b: {pin: b-01234567}, a: {pin: a-01234567, image: tf}}\n"),
+    ],
+    ids=["none", "block", "brackets", "one of two"],
+)  # fmt: skip
+def test_several_inherited_jobs_in_one_call(before: str, after: str) -> None:
+    job = "{image: tf, worker: 1}"
+    put(Path("environments/base.yaml"), f"{HEAD}jobs: {{a: {job}, b: {job}, c: {job}}}\n")
+    put(SPEC, f"extends: ../base.yaml\n{before}")
+    made = pin_jobs(PROD, {"a": "a-01234567", "b": "b-01234567"})
+    assert SPEC.read_text(encoding="utf-8") == f"extends: ../base.yaml\n{after}"
+    assert [f"pin: {pin.name}" in SPEC.read_text(encoding="utf-8").splitlines()[pin.line - 1] for pin in made] == [
+        True
+    ] * 2
+    unpin_jobs(PROD, ["a", "b"])
+    assert SPEC.read_text(encoding="utf-8") == f"extends: ../base.yaml\n{before}"
+
+
+def test_what_cannot_be_done_in_one_go_is_done_one_by_one() -> None:
+    """Both pins go to the one place in the empty brackets, and stand in the way of each other there."""
+    job = "{image: tf, worker: 1}"
+    put(Path("environments/base.yaml"), f"{HEAD}jobs: {{a: {job}, b: {job}}}\n")
+    put(SPEC, "extends: ../base.yaml\njobs: {}  # none of ours\n")
+    pin_jobs(PROD, {"a": "a-01234567", "b": "b-01234567"})
+    expected = "jobs: {b: {pin: b-01234567}, a: {pin: a-01234567}}  # none of ours\n"
+    assert SPEC.read_text(encoding="utf-8") == f"extends: ../base.yaml\n{expected}"
+
+
+def test_only_those_that_stand_in_the_way_are_named() -> None:
+    put(SPEC, f"{HEAD}x-j: &j {{image: tf, worker: 1}}\njobs: {{a: *j, b: {{image: tf, worker: 1}}, c: *j}}\n")
+    with pytest.raises(CompileError) as caught:
+        pin_jobs(PROD, {job: f"{job}-01234567" for job in "abc"})
+    assert [found.message.split("'")[1] for found in caught.value.diagnostics] == ["a", "c"]
+
+
+def test_a_thousand_jobs_are_pinned_in_one_go() -> None:
+    jobs = [f"job-{number}" for number in range(1000)]
+    text = HEAD + "jobs:\n" + "".join(f"  {job}:  # {job}\n    image: tf\n    worker: 1\n" for job in jobs)
+    put(SPEC, text)
+    began = time.process_time()
+    pin_jobs(PROD, {job: f"{job}-01234567" for job in jobs})
+    unpin_jobs(PROD, jobs)
+    assert time.process_time() - began < 30, "each would be read anew for each"
+    assert SPEC.read_text(encoding="utf-8") == text
 
 
 def test_a_file_of_a_job_that_holds_only_a_pin_is_left_empty() -> None:

@@ -39,7 +39,8 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
     for planned in objects:
         manifest = planned.manifest
         if planned.text:
-            yield from (_problem(fault, planned.because) for fault in _judge_kept(manifest, queues))
+            at = (*planned.because[:2], "pin")
+            yield from (_problem(fault, at) for fault in _judge_kept(manifest, queues))
         elif planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
             yield from _judge(job, manifest, plugins)
         elif manifest["kind"] == "Queue":
@@ -51,7 +52,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
     """Judge what was committed and is kept: it has no line in the spec but that of the pin."""
     if manifest["kind"] == "Job":
-        return _faults(manifest)
+        return _judge_job(manifest, tasks=True)
     return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.committed import MANIFESTS
-from tfgitops.formats import Complaint
+from tfgitops.formats import ROLE_NAMES, Complaint
 from tfgitops.headers import read_header
 from tfgitops.kubernetes.kinds import file_name
 from tfgitops.kubernetes.references import references
-from tfgitops.model import JOB_LABEL
+from tfgitops.model import JOB_LABEL, Role
 from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.identity import digest_of
 from tfgitops.volcano.manifest import API_VERSION
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.kubernetes.references import Reference
+    from tfgitops.model import Environment, Job
 
 _JOBS = "workloads/job-"
 _RESTORE = "restore it from Git as it was, or give up the pin: `tfgitops unpin`"
@@ -46,6 +47,34 @@ class RefusedError(Exception):
     def __init__(self, message: str, hint: str = _RESTORE, expected: str = "") -> None:
         super().__init__(message)
         self.complaint = Complaint(message, expected, hint, "TF306")
+
+
+def as_it_runs(environment: Environment, manifests: Mapping[str, Mapping[str, Any]]) -> Environment:
+    """Return an environment whose pinned jobs have the roles of their manifests, given by the names of the jobs.
+
+    Who looks at a planned Job finds a role for each of its tasks; what the spec says of a role of that name is kept.
+    """
+    changed = replace(environment, jobs=())
+    jobs = [
+        replace(
+            job, environment=changed, roles=_roles(job, manifests[job.name]) if job.name in manifests else job.roles
+        )
+        for job in environment.jobs
+    ]
+    object.__setattr__(changed, "jobs", tuple(jobs))  # the one circle, closed as `resolve` does
+    return changed
+
+
+def _roles(job: Job, manifest: Mapping[str, Any]) -> tuple[Role, ...]:
+    known = {role.name: role for role in job.roles}
+    return tuple(_role(job, task, known.get(task["name"])) for task in manifest["spec"]["tasks"])
+
+
+def _role(job: Job, task: Mapping[str, Any], known: Role | None) -> Role:
+    name, replicas = task["name"], task.get("replicas", 1)
+    kind = name if name in ROLE_NAMES else "task"
+    data = {**(known.data if known else {}), "minAvailable": task.get("minAvailable", replicas)}
+    return Role(name=name, kind=kind, replicas=replicas, data=data, route=(*job.route, "pin"))
 
 
 def job_path(job: str) -> str:

@@ -15,10 +15,10 @@ from tfgitops.load import load, shown
 from tfgitops.resolve import merge_files
 from tfgitops.volcano.update import immutable_changes
 from tfgitops.write import replace_file
-from tfgitops.yamltext.edit import EditError, drop_entry, line_of, put_entry, value_of
+from tfgitops.yamltext.edit import EditError, edited, lines_of, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tfgitops.diagnostics import Route, Span
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tfgitops.pipeline import Compiled
     from tfgitops.yamltext.edit import Value
 
+    Keys = tuple[str, ...]
+    Changes = Callable[[dict[str, Any], Mapping[str, Keys]], Mapping[Keys, Value | None]]
 
 _SHOWN = 3
 
@@ -78,18 +80,25 @@ def pin_jobs(folder: Path, names: Mapping[str, str]) -> list[Pin]:
     Raises:
         CompileError: there is no such job, or a file cannot be edited.
     """
-
-    def edit(raw: str, route: Route, job: str) -> str:
-        keys, value = [str(key) for key in route], value_of(raw)
-        wanted: Value = names[job]
-        while len(keys) > 1 and not _has(value, tuple(keys[:-1])):
-            wanted = {keys.pop(): wanted}
-        return put_entry(raw, keys, wanted)
-
     spec = _Spec(load(folder))
     jobs = spec.known(names)
     spec.stop_on_errors()
-    return spec.edited({job: names[job] for job in jobs}, edit)
+
+    def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value]:
+        """Put each pin at the end of what is written of its route; what lacks `jobs` gets one, with all of them."""
+        found: dict[Keys, Value] = {}
+        for job, route in routes.items():
+            depth = next((n for n in range(1, len(route)) if not _has(value, route[:n])), len(route))
+            wanted: Value = names[job]
+            for key in reversed(route[depth:]):
+                wanted = {key: wanted}
+            there = found.get(route[:depth])
+            found[route[:depth]] = (
+                {**there, **wanted} if isinstance(there, dict) and isinstance(wanted, dict) else wanted
+            )
+        return found
+
+    return spec.edited({job: names[job] for job in jobs}, changes)
 
 
 def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
@@ -111,15 +120,17 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
             spec.refuse(f"the pin of '{job}' is inherited", hint, at)
     spec.stop_on_errors()
 
-    def edit(raw: str, route: Route, job: str) -> str:
-        """Take away with the pin a block that holds nothing else, if the job is inherited all the same."""
-        inherited = any(not d.prefix and _has(d.value, ("jobs", job)) for d in spec.source.documents[1:])
-        value = value_of(raw)
-        while len(route) > 1 and inherited and len(_at(value, route[:-1])) == 1:
-            route = route[:-1]
-        return drop_entry(raw, [str(key) for key in route])
+    weaker = [document for document in spec.source.documents[1:] if not document.prefix]
+    inherited = {job for document in weaker for job in document.value.get("jobs") or ()}
 
-    return spec.edited(pinned, edit)
+    def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value | None]:
+        """Take away with a pin a block that holds nothing else, if its job is inherited all the same."""
+        alone = {job for job, at in routes.items() if at[:-1] and len(value["jobs"][job]) == 1 and job in inherited}
+        if alone and len(alone) == len(value["jobs"]):
+            return {("jobs",): None}
+        return {at[:-1] if job in alone else at: None for job, at in routes.items()}
+
+    return spec.edited(pinned, changes)
 
 
 def outlook(compiled: Compiled, pin: Pin) -> str:
@@ -167,6 +178,7 @@ class _Spec:
         self.merged = merge_files(source.documents)
         jobs = self.merged.get("jobs")
         self.jobs = {k: v for k, v in jobs.items() if isinstance(v, dict)} if isinstance(jobs, dict) else {}
+        self._files = {document.prefix: document for document in source.documents if document.prefix}
         self._found: list[Diagnostic] = []
 
     def known(self, jobs: Iterable[str]) -> list[str]:
@@ -193,36 +205,50 @@ class _Spec:
 
     def place(self, job: str) -> tuple[Document, Route]:
         """Return the environment's own file in which a job stands, or is to stand, and the route of its pin."""
-        own = next((d for d in self.source.documents if d.prefix == ("jobs", job)), self.source.documents[0])
-        return own, ("jobs", job, "pin")
+        return self._files.get(("jobs", job), self.source.documents[0]), ("jobs", job, "pin")
 
     def span(self, job: str) -> Span:
         """Return where a job stands in the environment's own files, or where it would."""
         document, route = self.place(job)
         return document.span(route[:-1], on_key=True)
 
-    def edited(self, pins: Mapping[str, str], edit: Callable[[str, Route, str], str]) -> list[Pin]:
-        """Edit the file of each job, write all files that differ, and say where each pin stands or stood."""
-        files = {job: self.place(job)[0].path.resolve() for job in pins}
-        before = {path: path.read_bytes() for path in files.values()}
-        after = {path: content.decode() for path, content in before.items()}
-        for job, path in files.items():
+    def edited(self, pins: Mapping[str, str], changes: Changes) -> list[Pin]:
+        """Edit the files of some jobs, write those that differ, and say where each pin stands or stood."""
+        places: dict[Path, dict[str, Keys]] = {}
+        for job in pins:
             document, route = self.place(job)
+            keys = tuple(str(key) for key in route[len(document.prefix) :])
+            places.setdefault(document.path.resolve(), {})[job] = keys
+        before = {path: path.read_bytes() for path in places}
+        after = {}
+        for path, routes in places.items():
+            raw = before[path].decode()
             try:
-                after[path] = edit(after[path], route[len(document.prefix) :], job)
-            except EditError:
-                message = f"the pin of '{job}' cannot be edited without changing anything else"
-                self.refuse(message, "an alias or a merge key is in the way: edit it by hand", self.span(job))
+                after[path] = edited(raw, changes(value_of(raw), routes))
+            except EditError as error:
+                self._refuse_edits(job for job in routes if any(routes[job][: len(r)] == r for r in error.routes))
         self.stop_on_errors()
         _write({path: text.encode() for path, text in after.items()}, before)
-        return [self._pin(job, name, before[files[job]].decode(), after[files[job]]) for job, name in pins.items()]
+        found = {
+            pin.job: pin
+            for path, routes in places.items()
+            for pin in self._pins(pins, routes, before[path], after[path])
+        }
+        return [found[job] for job in pins]
 
-    def _pin(self, job: str, name: str, before: str, after: str) -> Pin:
-        document, whole = self.place(job)
-        route = whole[len(document.prefix) :]
-        text = after if _has(value_of(after), route) else before
-        line = line_of(text, [str(key) for key in route])
-        return Pin(job=job, name=name, file=document.name, line=line, before=str(self.jobs[job].get("pin") or ""))
+    def _refuse_edits(self, jobs: Iterable[str]) -> None:
+        for job in jobs:
+            message = f"the pin of '{job}' cannot be edited without changing anything else"
+            self.refuse(message, "an alias or a merge key is in the way: edit it by hand", self.span(job))
+
+    def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:
+        """Say where the pins of one file stand, or stood if they are gone."""
+        value = value_of(after)
+        stand = all(_has(value, route) for route in routes.values())
+        lines = lines_of(after if stand else before.decode(), routes.values())
+        for job, line in zip(routes, lines, strict=True):
+            old = str(self.jobs[job].get("pin") or "")
+            yield Pin(job=job, name=names[job], file=self.place(job)[0].name, line=line, before=old)
 
 
 def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
@@ -255,9 +281,3 @@ def _has(value: Any, route: Route) -> bool:
             return False
         value = value[key]
     return True
-
-
-def _at(value: Any, route: Route) -> Any:
-    for key in route:
-        value = value[key]
-    return value

@@ -106,6 +106,7 @@ def _compile(
     objects = planner.plan()
     findings.environment, findings.objects = environment, objects
     findings.add(places, planner.problems)
+    environment = planner.environment
 
     findings.add(places, admit(environment, objects, plugins))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem
-from tfgitops.frozen import Needs, RefusedError, committed_job, read_committed
+from tfgitops.frozen import Needs, RefusedError, as_it_runs, committed_job, read_committed
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
 from tfgitops.guard import check_overlays
@@ -41,7 +41,7 @@ class Planned:
     """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it.
 
     ``text`` is the whole committed file, where a job is pinned and this is its Job, or something that it needs: it is
-    kept as it is, and the pin is what asked for it.
+    kept as it is, and what it needs is there because of the pin.
     """
 
     manifest: dict[str, Any]
@@ -59,20 +59,23 @@ class Planned:
 
 
 class Planner:
-    """Plans one environment, and collects what is wrong on the way."""
+    """Plans one environment, and collects what is wrong on the way.
+
+    ``environment`` is the one that was resolved; once planned, its pinned jobs have the roles of their manifests.
+    """
 
     def __init__(self, environment: Environment, plugins: Plugins, committed: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
+        self.environment = environment
         self._committed = committed
-        self._environment = environment
         self._plugins = plugins
         self._unions: dict[tuple[str, bytes], United] = {}
 
     def plan(self) -> list[Planned]:
         """Return all objects of the environment, in the order in which they are applied."""
         objects = [*self._namespace(), *self._further_objects()]
-        objects += [planned for job in self._environment.jobs if not job.pin and (planned := self._job(job))]
-        if pinned := [job for job in self._environment.jobs if job.pin]:
+        objects += [planned for job in self.environment.jobs if not job.pin and (planned := self._job(job))]
+        if pinned := [job for job in self.environment.jobs if job.pin]:
             objects = self._with_pinned(objects, pinned)
         objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
@@ -110,17 +113,20 @@ class Planner:
         routes = {job.route for job in jobs}
         objects = [self._as_committed(planned) if planned.because[:2] in routes else planned for planned in objects]
         made = [(planned.manifest["kind"], planned.manifest["metadata"]["name"]) for planned in objects]
-        needs = Needs(self._committed, made, self._environment.namespace)
+        needs = Needs(self._committed, made, self.environment.namespace)
+        manifests = {}
         for job in jobs:
             at = (*job.route, "pin")
             try:
-                found = committed_job(job.name, self._environment.namespace, self._committed, job.pin)
-                objects += [_kept(file, at) for file in (found, *needs.of(found))]
+                found = committed_job(job.name, self.environment.namespace, self._committed, job.pin)
+                objects += [_kept(found, job.route), *(_kept(file, at) for file in needs.of(found))]
+                manifests[job.name] = found.manifest
             except RefusedError as error:
                 said = error.complaint
                 self.problems.append(
                     Problem(code=said.code, message=said.message, at=at, expected=said.expected, hint=said.hint)
                 )
+        self.environment = as_it_runs(self.environment, manifests)
         return objects
 
     def _as_committed(self, planned: Planned) -> Planned:
@@ -158,7 +164,7 @@ class Planner:
         return united
 
     def _namespace(self) -> Iterator[Planned]:
-        written = self._environment.data["namespace"]
+        written = self.environment.data["namespace"]
         if written.get("create"):
             metadata = {"name": written["name"]}
             for key in ("labels", "annotations"):
@@ -168,14 +174,14 @@ class Planner:
             yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
 
     def _further_objects(self) -> Iterator[Planned]:
-        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self._environment):
+        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self.environment):
             yield self._object(wanted)
 
     def _object(self, wanted: Object) -> Planned:
         manifest = dict(wanted.manifest)
         kind, metadata = manifest["kind"], manifest["metadata"]
         if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
-            metadata.setdefault("namespace", self._environment.namespace)
+            metadata.setdefault("namespace", self.environment.namespace)
         return Planned(
             manifest=manifest, folder=wanted.folder, file=file_name(kind, metadata["name"]), because=wanted.because,
             keep=wanted.keep,
@@ -200,9 +206,9 @@ class Planner:
         for planned in objects:
             if planned.text:
                 continue
-            if self._environment.gitops == "argocd":
+            if self.environment.gitops == "argocd":
                 found = argocd_annotations(wave=folders.index(planned.folder), keep=planned.keep)
-            elif self._environment.gitops == "flux":
+            elif self.environment.gitops == "flux":
                 found = flux_annotations(keep=planned.keep, holds_variables=_holds_variables(planned.manifest))
             else:
                 continue

@@ -92,7 +92,7 @@ def judge_use(manifest: Mapping[str, Any], *, tasks: bool = True) -> list[Fault]
     spec = manifest["spec"]
     policies = spec.get("policies", ())
     found = [*_judge_metadata(manifest["metadata"]), *_judge_policies(policies, ("spec", "policies"))]
-    found += [*_judge_end(policies, spec["tasks"]), *_judge_plugins(spec["plugins"], spec["tasks"])]
+    found += [*_judge_end(policies, spec["tasks"]), *_judge_plugins(spec.get("plugins", {}), spec["tasks"])]
     for index, task in enumerate(spec["tasks"] if tasks else ()):
         found += (fault.below(("spec", "tasks", index)) for fault in judge_task(task))
     return found
