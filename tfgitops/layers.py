@@ -101,9 +101,9 @@ def _claim(document: Document, link: Route, rest: Route, layer: str | dict[int, 
     route, start = (*link, *rest), len(document.prefix)
     if route[:start] != document.prefix:
         return _Claim(-1)
-    value = document.value
+    value, variable = document.value, _variable(link, rest)
     for index in range(start, len(route) + 1):
-        atomic = index > start + 1 and route[index - 2] == "env"
+        atomic = index == variable
         if type(value) is not dict or index == len(route) or atomic:
             name = layer if isinstance(layer, str) else layer[id(document)]
             writing = Writing(layer=name, document=document, link=link, at=route[:index], value=value)
@@ -114,6 +114,14 @@ def _claim(document: Document, link: Route, rest: Route, layer: str | dict[int, 
             return _Claim(max(index - len(link), -1))
         value = value[route[index]]
     raise AssertionError("the loop ends with the route")
+
+
+def _variable(link: Route, rest: Route) -> int:
+    """Return how many keys of a route lead to a variable of `env`, which is one value; -1 where none do."""
+    block = len(link) or int(rest[:1] == ("defaults",))  # where the keys of a job begin
+    keys = (*link, *rest)[block:]
+    depth = role_depth(keys) if block and keys else 0
+    return block + depth + 2 if block and keys[depth : depth + 1] == ("env",) else -1
 
 
 def _folded(claims: Sequence[_Claim]) -> _Claim:

@@ -62,7 +62,8 @@ def refuse_changed_plugins(project: Project) -> None:
     changed = {name: digest for name, digest in used.items() if recorded.get(name) != digest}
     if changed:
         raise CompileError(
-            _as_diagnostic(_difference(name, recorded.get(name), digest), "error") for name, digest in changed.items()
+            _as_diagnostic(project, _difference(name, recorded.get(name), digest), "error")
+            for name, digest in changed.items()
         )
 
 
@@ -77,7 +78,7 @@ def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
         return [_missing(session.project)] if strict else []
     used = versions(session)
     return [
-        _as_diagnostic(message, "error" if strict else "warning")
+        _as_diagnostic(session.project, message, "error" if strict else "warning")
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))
     ]
@@ -91,17 +92,18 @@ def _recorded(project: Project) -> dict[str, str] | None:
         return None
     except (OSError, ValueError) as error:
         message = f"{shown(path)} cannot be read: {error}"
-        raise CompileError([Diagnostic(code="TF603", severity="error", message=message)]) from error
+        raise CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path))]) from error
 
 
 def _missing(project: Project) -> Diagnostic:
     message = f"there is no {LOCK} in {shown(project.root)}"
-    return Diagnostic(code="TF603", severity="error", message=message, hint="run `tfgitops lock`, and commit it")
+    hint, file = "run `tfgitops lock`, and commit it", shown(project.root / LOCK)
+    return Diagnostic(code="TF603", severity="error", message=message, hint=hint, file=file)
 
 
-def _as_diagnostic(message: str, severity: Severity) -> Diagnostic:
-    hint = "use those versions, or run `tfgitops lock`"
-    return Diagnostic(code="TF603", severity=severity, message=message, hint=hint)
+def _as_diagnostic(project: Project, message: str, severity: Severity) -> Diagnostic:
+    hint, file = "use those versions, or run `tfgitops lock`", shown(project.root / LOCK)
+    return Diagnostic(code="TF603", severity=severity, message=message, hint=hint, file=file)
 
 
 def _difference(name: str, recorded: str | None, used: str | None) -> str:

@@ -31,7 +31,7 @@ def merge_files(documents: Iterable[Document]) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     for document in reversed(list(documents)):
         value = {"jobs": {document.prefix[-1]: document.value}} if document.prefix else document.value
-        spec = overlay(spec, value)
+        spec = _overlay_spec(spec, value)
     return {
         key: value if key in ("jobs", "defaults") else without_nulls(value)
         for key, value in spec.items()
@@ -50,11 +50,44 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
-        if type(value) is dict and type(below) is dict:
-            # A variable has one source: a new one replaces the old, whatever keys the two have.
-            merged[key] = {**below, **value} if key == "env" else overlay(below, value)
-        else:
+        merged[key] = overlay(below, value) if type(value) is dict and type(below) is dict else value
+    return merged
+
+
+def overlay_job(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay the block of a job, or of a role, over another.
+
+    A variable has one source: a new one replaces the old, whatever keys the two have.
+    """
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        if type(value) is not dict or type(below) is not dict:
             merged[key] = value
+        elif key == "env":
+            merged[key] = {**below, **value}
+        elif key in ROLE_NAMES:
+            merged[key] = overlay_job(below, value)
+        else:
+            merged[key] = _overlay_jobs(below, value) if key == "tasks" else overlay(below, value)
+    return merged
+
+
+def _overlay_jobs(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay blocks of jobs, or of tasks, over others by their names."""
+    merged = dict(base)
+    for name, block in top.items():
+        below = merged.get(name)
+        merged[name] = overlay_job(below, block) if type(block) is dict and type(below) is dict else block
+    return merged
+
+
+def _overlay_spec(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one file of a spec over another."""
+    merged = overlay(base, top)
+    for key, merge in (("jobs", _overlay_jobs), ("defaults", overlay_job)):
+        if type(base.get(key)) is dict and type(top.get(key)) is dict:
+            merged[key] = merge(base[key], top[key])
     return merged
 
 
@@ -119,7 +152,7 @@ class _Resolver:
             block: dict[str, Any] = {}
             for link in reversed(chain):
                 weaker = {key: value for key, value in block.items() if key not in NOT_FROM}
-                block = overlay(weaker, self._jobs[link])
+                block = overlay_job(weaker, self._jobs[link])
             merged[name] = self._with_defaults(block)
         return merged
 
@@ -197,7 +230,7 @@ class _Resolver:
         shared = {k: v for k, v in (self._defaults.get("tasks") or {}).items() if type(tasks.get(k)) is dict}
         if shared:
             shaped["tasks"] = shared
-        return overlay(shaped, block)
+        return overlay_job(shaped, block)
 
     def _own_blocks(self) -> dict[str, Any]:
         """Return what the environment's own files, not those that they extend, say of each job."""
@@ -236,7 +269,7 @@ class _Resolver:
     def _role(self, name: str, kind: str, block: Any, shared: dict[str, Any], route: Route) -> Role | None:
         if block is None:
             return None
-        data = without_nulls(overlay(shared, block))
+        data = without_nulls(overlay_job(shared, block))
         replicas = data.pop("replicas", 1)
         return Role(name=name, kind=kind, replicas=replicas, data=data, route=route) if replicas else None
 

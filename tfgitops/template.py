@@ -92,16 +92,23 @@ def _frame(packed: bytes, pod: United, container: United) -> dict[str, Any]:
         "spec": {"restartPolicy": "Never", **pod.value.get("spec", {})},
     }
     template["spec"] |= _pod_fields(job | role, template["spec"])
-    for data in (job, role):
-        if patch := _prepared(data, "container"):
-            training = merge(training, patch, "Container")
     template["spec"]["containers"] = [training, *template["spec"].get("containers", ())]
     for data in (job, role):
-        if patch := _prepared(data, "pod"):
-            template = merge(template, patch, "PodTemplateSpec")
+        template = _overlaid(template, data)
     if any(overlay in data for data in (job, role) for overlay in ("container", "pod")):
         template["spec"] = without_empty(shape_of("pod.schema.json", "PodSpec"), template["spec"])
     _write_defaults(template)
+    return template
+
+
+def _overlaid(template: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay the overlays of a job, or of a role, over a template: what they say of all of the pod comes last."""
+    if patch := _prepared(data, "container"):
+        training, *others = template["spec"]["containers"]
+        containers = [merge(training, patch, "Container"), *others]
+        template = {**template, "spec": {**template["spec"], "containers": containers}}
+    if patch := _prepared(data, "pod"):
+        template = merge(template, patch, "PodTemplateSpec")
     return template
 
 

@@ -52,14 +52,20 @@ def marks(folder: Path) -> list[str]:
 
 
 def test_the_attack_is_one(fork: Path) -> None:
+    """`--locked` alone refuses a plugin that was changed beside its lock, and a stranger changes both."""
     marks(fork)
     checkout = fork / "checkout"
     git(checkout, "checkout", "origin/stranger")
     shell("tfgitops build --check --locked environments/prod", checkout)
+    assert marks(fork) == []
+    shell("tfgitops lock environments/prod", checkout)
+    marks(fork)
+    shell("tfgitops build --check --locked environments/prod", checkout)
     assert marks(fork) == ["evil"]
+    git(checkout, "clean", "--force", "-d")
     git(checkout, "checkout", "--force", "main")
     git(checkout, "checkout", "origin/stranger", "--", "environments")  # all of the folder is too much
-    shell("tfgitops build --check --locked environments/prod", checkout)
+    shell("tfgitops build --check environments/prod", checkout)
     assert marks(fork) == ["evil"]
 
 

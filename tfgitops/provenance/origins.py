@@ -13,7 +13,7 @@ from tfgitops.layers import writings
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.objects import ObjectSources
 from tfgitops.provenance.patches import JobPatches
-from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PLUGIN, given
+from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, given
 from tfgitops.structure import MISSING, leaves, value_at
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class Origin:
 
     ``layer`` is ``overlay``, ``role``, ``job``, ``from NAME``, ``defaults``, ``environment`` or ``base file`` for what
     a spec says; ``plugin NAME VERSION`` for what a plugin adds unasked; ``strategy``, ``discovery``, ``gitops``,
-    ``compiler`` or ``compiler default`` for what the compiler writes because of what the spec says.
+    ``compiler`` or ``compiler default`` for what the compiler writes because of what the spec says; ``pin`` for all of
+    a manifest that is kept as it was committed.
 
     ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
     plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
@@ -85,6 +86,10 @@ class Provenance:
         return tuple(found)
 
     def _sources(self, planned: Planned, at: Route) -> Iterator[Source]:
+        if planned.text:  # pinned, or kept for a pinned job: whatever the spec says by now
+            note = "as it was committed" if planned.own else "kept as it was committed, for a pinned job"
+            yield given(PIN, value_at(planned.manifest, at), (*planned.because[:2], "pin"), note=note)
+            return
         if at[:2] == ("metadata", "annotations") and at[2:3]:
             gitops = self._environment.gitops
             if at[2] in _CONTROLLERS.get(gitops, ()):

@@ -60,13 +60,11 @@ class TemplateSources:
         return value_at(self._template, base)
 
     def _overlays(self, at: Route) -> Iterator[Source]:
-        """Yield what overlays say: those of pods are laid over those of the container, a role's over its job's."""
-        for kind, (base, schema) in _PARTS.items():
-            if at[: len(base)] != base:
-                continue
-            for holder in (self._role, self._job):
+        """Yield what overlays say: a role's are laid over its job's, and each one's of the pod over the container's."""
+        for holder in (self._role, self._job):
+            for kind, (base, schema) in _PARTS.items():
                 written = overlay_source(holder, kind)
-                if written:
+                if written and at[: len(base)] == base:
                     found = held(written, RULES[schema], self._whole(base), at[len(base) :], united=False)
                     if found is not None:
                         yield Source(routes=((*holder.route, kind, *found),), layer=OVERLAY)

@@ -20,6 +20,7 @@ DISCOVERY = "discovery"
 CONTROLLER = "gitops"
 OVERLAY = "overlay"
 PLUGIN = "plugin"
+PIN = "pin"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
