@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfgitops.formats import RESERVED_ENV
-from tfgitops.trace import trace
+from tfgitops.provenance import Provenance
 
 if TYPE_CHECKING:
     from tfgitops.changes import Change
-    from tfgitops.diagnostics import Problem, Route, Span
+    from tfgitops.diagnostics import Route, Span
     from tfgitops.fieldchanges import FieldChange
     from tfgitops.model import Environment, Job
+    from tfgitops.plan import Planned
     from tfgitops.plugins import Plugins
 
 _TASKS = ("spec", "tasks")
@@ -38,33 +39,37 @@ class Cause:
 
 
 class Causes:
-    """Finds causes in one environment."""
+    """Finds causes in one environment: the origins that have won of the fields that differ."""
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
         self._environment = environment
-        self._plugins = plugins
+        self._provenance = Provenance(environment, plugins)
+        self._own = {
+            document.name
+            for document in environment.places.documents
+            if document.prefix or document.path.parent == environment.folder
+        }
 
-    def of(self, job: Job, change: Change) -> list[tuple[Cause, tuple[FieldChange, ...]]]:
+    def of(self, job: Job, planned: Planned, change: Change) -> list[tuple[Cause, tuple[FieldChange, ...]]]:
         """Return each cause of a job's new run with the fields that it changed, sorted by place."""
-        assert change.after is not None
-        if job.pin:
-            return [(self.at((*job.route, "pin")), change.hard)]
-        crashes: list[Problem] = []  # they were reported when the job was planned
-        patches = [patch for _, patch in self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
         found: dict[Cause, list[FieldChange]] = {}
         for field in change.hard:
             for other in _asked_by(field, change):
-                route = _holder(job, other.at) if other.gone else trace(job, change.after, other.at, patches)
-                found.setdefault(self.at(route), []).append(field)
+                found.setdefault(self._cause(job, planned, other), []).append(field)
         return [(cause, tuple(found[cause])) for cause in sorted(found)]
 
-    def at(self, route: Route) -> Cause:
+    def _cause(self, job: Job, planned: Planned, field: FieldChange) -> Cause:
+        if field.gone and not planned.text:
+            return self._at(_holder(job, field.at))
+        origin = self._provenance.winner(planned, field.at[:-1] if field.gone else field.at)
+        return Cause(span=origin.span, route=origin.at or job.route, own=origin.span.file in self._own)
+
+    def _at(self, route: Route) -> Cause:
         """Return the place where a route of the merged spec is written, or the nearest to it."""
         places = self._environment.places
         document, written = places.find(route)
         depth = max(document.depth(written), len(document.prefix))
-        own = bool(document.prefix) or document.path.parent == self._environment.folder
-        return Cause(span=document.span(written), route=written[:depth], own=own)
+        return Cause(span=document.span(written), route=written[:depth], own=document.name in self._own)
 
 
 def _asked_by(field: FieldChange, change: Change) -> list[FieldChange]:

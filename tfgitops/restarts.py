@@ -126,7 +126,7 @@ def _causes(compiled: Compiled, restart: Restart, plugins: Plugins) -> list[Caus
 
     assert compiled.environment is not None
     (change,) = changes_of(restart.planned.path, _manifest(restart.committed), restart.planned.manifest)
-    places = [cause for cause, _ in Causes(compiled.environment, plugins).of(restart.job, change)]
+    places = [cause for cause, _ in Causes(compiled.environment, plugins).of(restart.job, restart.planned, change)]
     found: list[Cause | None] = [cause for cause in places if not (cause.own and cause.route[:2] == restart.job.route)]
     return found or [None]
 

@@ -43,9 +43,9 @@ class Origin:
 
     ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
     plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
-    where that is on one line. ``span`` is a place that exists, of the value or nearest to it. ``through`` names the
-    plugin that made the field of what the spec says. Of the origins of a field several have ``won`` only where its
-    value is made from several places, as TF_CONFIG is.
+    where that is on one line. ``span`` is a place that exists, of the value or nearest to it, and ``at`` the whole route
+    of what is written there. ``through`` names the plugin that made the field of what the spec says. Of the origins of
+    a field several have ``won`` only where its value is made from several places, as TF_CONFIG is.
     """
 
     layer: str
@@ -56,6 +56,7 @@ class Origin:
     through: str = ""
     note: str = ""
     won: bool = False
+    at: Route = ()
 
 
 class Provenance:
@@ -130,8 +131,8 @@ class Provenance:
             if end == depth and (part or not isinstance(one.value, Mapping)) and layer != DEFAULT:
                 return _origin(one, layer, source, through)
             if part:
-                return replace(nearest, span=one.span, route=route[2:], text=f"{value}, by default")
-            return replace(nearest, span=one.span)
+                nearest = replace(nearest, route=route[2:], text=f"{value}, by default")
+            return replace(nearest, span=one.span, at=one.document.written(one.at))
         return nearest
 
 
@@ -139,5 +140,5 @@ def _origin(one: Writing, layer: str, source: Source, through: str) -> Origin:
     written = one.document.written(one.at)
     return Origin(
         layer=layer, value=one.value, route=written[len(one.link) :], text=one.document.literal(written),
-        span=one.span, through=through, note=source.note, won=one.won and one.value is not None,
+        span=one.span, through=through, note=source.note, won=one.won and one.value is not None, at=written,
     )  # fmt: skip

@@ -160,7 +160,8 @@ def _groups(
     specs = Specs(environment.places, base)
     groups: dict[tuple[Cause, ...], list[Change]] = defaultdict(list)
     for change in restarted:
-        job = jobs[objects[change.path].because]
-        groups[tuple(specs.settle(job, finder.of(job, change)))].append(change)
+        planned = objects[change.path]
+        job = jobs[planned.because]
+        groups[tuple(specs.settle(job, finder.of(job, planned, change)))].append(change)
     for causes, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         yield Group(causes=causes, changes=tuple(group))
