@@ -9,9 +9,11 @@ build: $(VENV)/.installed
 	@$(BIN)/tfgitops build environments/prod
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest
+	$(BIN)/$(if $(COVER),coverage run -m pytest,pytest)
 
-check: lint types imports coverage
+check: lint types imports
+	COVER=1 $(MAKE) test
+	$(MAKE) coverage
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -23,8 +25,8 @@ types: $(VENV)/.installed-dev
 imports: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
+# COVER=1 make test measures it.
 coverage: $(VENV)/.installed-dev
-	$(BIN)/coverage run -m pytest -q
 	$(BIN)/coverage report
 
 bench: $(VENV)/.installed-dev
