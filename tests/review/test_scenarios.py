@@ -303,6 +303,13 @@ def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -
     more = text[:start] + "queues: {vision: {external: true}}\n" + text[text.index("volumes:") :]
     repository.write("environments/more/environment.yaml", more.replace("namespace: ml", "namespace: more"))
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "12"), "cpu": ("32", "64")}
+    repository.build()
+    repository.commit("more")
+    repository.git("checkout", "--quiet", "-B", "main")
+    document = json.loads(run("review", "environments/prod", "--against", "main", "--format", "json").stdout)
+    assert [one["name"] for one in document["environments"]] == ["environments/prod"]
+    (vision,) = document["queues"]
+    assert vision["jobs"] == {"before": 6, "after": 6}  # those of the environment beside it are in the same queue
 
 
 def test_the_page_shows_the_guard_and_a_review_as_they_are(repository: Repository) -> None:

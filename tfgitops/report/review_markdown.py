@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tfgitops.changes import Change, Verdict
     from tfgitops.diagnostics import Diagnostic
-    from tfgitops.review.model import EnvironmentReview, Group, QueueTotals, Review, Risk
+    from tfgitops.review.model import EnvironmentReview, Group, Review, Risk
 
 MARK = "<!-- tfgitops review -->"
 """The first line, by which a later run finds the comment to replace."""
@@ -37,7 +37,7 @@ def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     head.append(f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}.")
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
-    tail = [*_queues(review.queues), *_risks(review.risks), *_stale(review.environments)]
+    tail = [*_queues(review), *_risks(review.risks), *_stale(review.environments)]
     room = LIMIT - _LAST - sum(len(line) + 1 for line in (*head, *tail))
     body: list[str] = []
     left_out = 0
@@ -141,7 +141,8 @@ def _folded(lines: Sequence[str], summary: str) -> Iterator[str]:
     yield from ["", "</details>"]
 
 
-def _queues(queues: Sequence[QueueTotals]) -> Iterator[str]:
+def _queues(review: Review) -> Iterator[str]:
+    queues = review.queues
     changed = [one for one in queues if one.changed]
     if not changed:
         return
@@ -162,6 +163,8 @@ def _queues(queues: Sequence[QueueTotals]) -> Iterator[str]:
                 )
     if len(changed) > _ITEMS_MAX:
         yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
+    if review.beside:
+        yield from ["", f"With the jobs of {', '.join(map(_code, review.beside[:_ITEMS_MAX]))}, not reviewed here."]
 
 
 def _risks(risks: Sequence[Risk]) -> Iterator[str]:

@@ -32,7 +32,7 @@ def render(review: Review, *, colour: bool = False, verbose: bool = False) -> st
     page = _Page(colour=colour, verbose=verbose)
     parts = [
         *([page.environment(one)] for one in review.environments if words.has_news(one) or verbose),
-        page.queues(review.queues), page.risks(review.risks), page.stale(review.environments),
+        page.queues(review), page.risks(review.risks), page.stale(review.environments),
     ]  # fmt: skip
     head = f"{_sentence(words.headline(review.counts()))} (against {review.ref}, merge base {review.commit[:10]})"
     lines = [page.paint("bold", line) for line in textwrap.wrap(head, _WIDTH)]
@@ -126,7 +126,8 @@ class _Page:
             yield from lines[:_NAMES_MAX]
             yield f"    … and {len(lines) - _NAMES_MAX} more lines (-v shows all)"
 
-    def queues(self, queues: Sequence[QueueTotals]) -> Iterator[str]:
+    def queues(self, review: Review) -> Iterator[str]:
+        queues = review.queues
         rows = [("queue", "asked for by its jobs", "before", "after", "change", "capability")]
         clusters = len({one.cluster for one in queues})
         for one in queues:
@@ -144,6 +145,8 @@ class _Page:
                 ]  # fmt: skip
         if len(rows) > 1:
             yield from self._table(rows)
+            if review.beside:
+                yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
 
     def _table(self, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfgitops.load import find_environments, shown
+from tfgitops.pipeline import compile_environment
 from tfgitops.project import SPEC
 from tfgitops.review.compare import committed, review_environment, review_gone, sort_changes
 from tfgitops.review.history import find_base
@@ -13,7 +15,7 @@ from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from pathlib import Path
 
     from tfgitops.diagnostics import Problem
@@ -42,10 +44,19 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     found = _with_refused_queues(sorted(found, key=lambda one: one.name))
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
+    others = _others(session, {one.cluster for one in found})
     return Review(
-        ref=base.ref, commit=base.commit, environments=tuple(found), queues=tuple(queue_totals(found, accelerators)),
-        risks=tuple(risks_of(found, base)),
+        ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
+        queues=tuple(queue_totals(found, accelerators, others)), beside=tuple(shown(one.folder) for one in others),
     )  # fmt: skip
+
+
+def _others(session: Session, clusters: Container[str]) -> list[Compiled]:
+    """Compile what stands beside the reviewed environments and lands on the same clusters: it shares their queues."""
+    beside = {folder.parent for folder in session.folders if folder.parent != session.project.root}
+    folders = {folder for parent in beside for folder in find_environments(parent)} - {*session.folders}
+    compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
+    return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
 
 
 def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:

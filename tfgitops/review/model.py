@@ -103,13 +103,14 @@ class Risk:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """All that a review says."""
+    """All that a review says; ``beside`` are environments that are not reviewed, and whose jobs are in the totals."""
 
     ref: str
     commit: str
     environments: tuple[EnvironmentReview, ...]
     queues: tuple[QueueTotals, ...]
     risks: tuple[Risk, ...]
+    beside: tuple[str, ...] = ()
 
     @property
     def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:

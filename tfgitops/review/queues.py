@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tfgitops.changes import Change
     from tfgitops.hookspecs import Accelerator
+    from tfgitops.pipeline import Compiled
     from tfgitops.review.model import EnvironmentReview, QueueState
     from tfgitops.volcano.fault import Fault
 
@@ -97,20 +98,28 @@ def job_requests(manifest: Mapping[str, Any]) -> Counter[str]:
     return total
 
 
-def queue_totals(environments: Sequence[EnvironmentReview], accelerators: Sequence[Accelerator]) -> list[QueueTotals]:
-    """Return the totals of each queue that jobs use or environments write, by cluster, parents first."""
-    clusters = sorted({one.cluster for one in environments if one.state != "broken"})
-    return [
-        totals
-        for cluster in clusters
-        for totals in _of_cluster(cluster, [one for one in environments if one.cluster == cluster], accelerators)
-    ]
+def queue_totals(
+    environments: Sequence[EnvironmentReview], accelerators: Sequence[Accelerator], others: Iterable[Compiled] = ()
+) -> list[QueueTotals]:
+    """Return the totals of each queue that jobs use or environments write, by cluster, parents first.
+
+    ``others`` are environments that are not reviewed, and have jobs in the same queues.
+    """
+    found: list[QueueTotals] = []
+    for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
+        before, after = _Side(), _Side()
+        for other in others:
+            if other.environment and other.environment.cluster == cluster:
+                for planned in other.objects:
+                    before.add(planned.manifest)
+                    after.add(planned.manifest)
+        _add(before, after, [one for one in environments if one.cluster == cluster])
+        found += _of_cluster(cluster, before, after, accelerators)
+    return found
 
 
-def _of_cluster(
-    cluster: str, environments: Iterable[EnvironmentReview], accelerators: Sequence[Accelerator]
-) -> Iterator[QueueTotals]:
-    before, after = _Side(), _Side()
+def _add(before: _Side, after: _Side, environments: Iterable[EnvironmentReview]) -> None:
+    """Count the objects of reviewed environments in, as they were and as they will be."""
     for one in environments:
         for planned in one.compiled.objects if one.compiled else ():
             before.add(planned.manifest)
@@ -121,6 +130,11 @@ def _of_cluster(
         for change in one.changes:
             if change.before is not None:
                 before.add(change.before)
+
+
+def _of_cluster(
+    cluster: str, before: _Side, after: _Side, accelerators: Sequence[Accelerator]
+) -> Iterator[QueueTotals]:
     names = {*before.total_jobs, *after.total_jobs, *before.queues, *after.queues}
     for name in sorted(names, key=lambda name: [*(after if name in after.queues else before).above(name)][::-1]):
         yield QueueTotals(
