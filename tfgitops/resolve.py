@@ -15,7 +15,7 @@ from tfgitops.tensorflow.strategy import infer
 from tfgitops.validate import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
@@ -47,10 +47,14 @@ def widened(document: Document, schema: SpecSchema) -> Document:
 
 def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one map over another: maps key by key, all else replaces. Neither is changed."""
+    return _each(base, top, overlay)
+
+
+def _each(base: Mapping[str, Any], top: Mapping[str, Any], inner: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
-        merged[key] = overlay(below, value) if type(value) is dict and type(below) is dict else value
+        merged[key] = inner(below, value) if type(value) is dict and type(below) is dict else value
     return merged
 
 
@@ -75,11 +79,7 @@ def overlay_job(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, An
 
 def _overlay_jobs(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay blocks of jobs, or of tasks, over others by their names."""
-    merged = dict(base)
-    for name, block in top.items():
-        below = merged.get(name)
-        merged[name] = overlay_job(below, block) if type(block) is dict and type(below) is dict else block
-    return merged
+    return _each(base, top, overlay_job)
 
 
 def _overlay_spec(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
