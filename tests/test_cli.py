@@ -706,7 +706,7 @@ def test_version_names_the_plugins() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"tfgitops {__version__} ")
-    for plugin in ("gpu", "nodes", "queue", "storage"):
+    for plugin in ("gpu", "nodes", "policy", "queue", "storage"):
         assert plugin in result.stdout
 
 
@@ -793,7 +793,7 @@ def test_lock_records_the_versions_and_nothing_else() -> None:
     assert result.exit_code == 0
     assert "tfgitops.lock" in result.stdout
     lines = [line for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    assert lines == [f'{name} = "{__version__}"' for name in ("tfgitops", "gpu", "nodes", "queue", "storage")]
+    assert lines == [f'{name} = "{__version__}"' for name in ("tfgitops", "gpu", "nodes", "policy", "queue", "storage")]
     before = LOCK.read_bytes()
     run("lock")
     assert LOCK.read_bytes() == before

@@ -51,10 +51,17 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0].split("-")[0] for name in names}
-    assert tops == {"tfgitops", "tfgitops_gpu", "tfgitops_nodes", "tfgitops_queue", "tfgitops_storage"}
+    assert tops == {
+        "tfgitops",
+        "tfgitops_gpu",
+        "tfgitops_nodes",
+        "tfgitops_policy",
+        "tfgitops_queue",
+        "tfgitops_storage",
+    }
     for schema in (REPOSITORY / "schemas").glob("*.json"):
         assert f"tfgitops/schemas/{schema.name}" in names
-    for plugin in ("gpu", "nodes", "queue", "storage"):
+    for plugin in ("gpu", "nodes", "policy", "queue", "storage"):
         assert f"tfgitops_{plugin}/schema.json" in names
     assert not [name for name in names if "__pycache__" in name or "test" in name]
 
@@ -63,7 +70,7 @@ def test_installed_compiler_is_not_the_checkout(program: Path, tmp_path: Path) -
     where = run(program.parent / "python", "-c", "import tfgitops; print(tfgitops.__file__)", cwd=tmp_path)
     assert where.startswith(str(program.parent.parent))
     version = run(program, "--version", cwd=tmp_path)
-    assert all(plugin in version for plugin in ("gpu", "nodes", "queue", "storage"))
+    assert all(plugin in version for plugin in ("gpu", "nodes", "policy", "queue", "storage"))
 
 
 def test_installed_compiler_gives_the_same_bytes_as_the_checkout(program: Path, tmp_path: Path) -> None:

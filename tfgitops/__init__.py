@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
     from tfgitops.kubernetes import quantity
+    from tfgitops.kubernetes.image import Image, parse_image
+    from tfgitops.kubernetes.podimages import PodImage, pod_images
     from tfgitops.kubernetes.requirements import is_extended
     from tfgitops.kubernetes.resources import pod_requests
     from tfgitops.model import Environment, Job, Role
@@ -24,6 +26,8 @@ _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
     "kubernetes": ("quantity",),
+    "kubernetes.image": ("Image", "parse_image"),
+    "kubernetes.podimages": ("PodImage", "pod_images"),
     "kubernetes.requirements": ("is_extended",),
     "kubernetes.resources": ("pod_requests",),
     "model": ("Environment", "Job", "Role"),
@@ -53,11 +57,13 @@ __all__ = [
     "Compiled",
     "Environment",
     "File",
+    "Image",
     "Job",
     "Note",
     "Object",
     "Patch",
     "Plugins",
+    "PodImage",
     "Problem",
     "Role",
     "Route",
@@ -70,6 +76,8 @@ __all__ = [
     "gang_pods",
     "hookimpl",
     "is_extended",
+    "parse_image",
+    "pod_images",
     "pod_requests",
     "quantity",
     "read_schema",

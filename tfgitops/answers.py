@@ -101,7 +101,8 @@ def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
 def _problem(answer: Problem) -> Problem:
     expect(type(answer.code) is str and answer.code, "code", answer.code, "a code of the plugin's own, such as COST01")
     expect(type(answer.message) is str and answer.message, "message", answer.message, "text")
-    expect(answer.severity in ("error", "warning"), "severity", answer.severity, "error or warning")
+    expect(answer.severity in ("error", "warning", "note"), "severity", answer.severity, "error, warning or note")
+    expect(type(answer.allowable) is bool, "allowable", answer.allowable, "True or False")
     for name in ("found", "expected", "hint"):
         expect(type(getattr(answer, name)) is str, name, getattr(answer, name), "text")
     check_route(answer.at, "at")

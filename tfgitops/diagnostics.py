@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 Route = tuple[str | int, ...]
 """Keys and indices from the top of a spec, such as ``("jobs", "resnet", "worker", "gpu")``."""
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
+"""An error forbids writing, a warning does so with ``--strict``; a note never does, and is shown to those who ask."""
 
 CODES: dict[str, str] = {
     "TF101": "a file or folder is missing, or cannot be read",
@@ -53,10 +54,16 @@ CODES: dict[str, str] = {
     "TF614": "a manifest that no spec compiles to",
     "TF615": "a file among the manifests that was not generated",
     "TF701": "there is no such object, or it has no such field",
+    "TF801": "an entry of `allow` that allows nothing",
+    "TF802": "an entry of `allow` for what cannot be allowed",
+    "TF803": "there is no commit with which the last days in `allow` could be compared",
     "TF901": "a plugin failed",
     "TF902": "a plugin broke the contract of its hook",
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""
+
+WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF502"})
+"""Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +79,8 @@ class Problem:
     """One thing that is wrong in a spec, said where the spec says it.
 
     ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
-    be longer than what is written: it then points at the nearest parent.
+    be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an environment may
+    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do.
     """
 
     code: str
@@ -84,6 +92,7 @@ class Problem:
     hint: str = ""
     on_key: bool = False
     notes: tuple[Note, ...] = ()
+    allowable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -102,6 +111,7 @@ class Diagnostic:
     """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
 
     ``file`` is the file that it is about where there is no line to be shown, and its name stands in the message.
+    ``at`` is the route by which that line is written.
     """
 
     code: str
@@ -113,6 +123,7 @@ class Diagnostic:
     expected: str = ""
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
+    at: Route = ()
 
     def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
         """Order by place: what has no place comes first, as nothing else can be right before it is."""
@@ -139,7 +150,12 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Turn warnings into errors, as ``--strict`` asks."""
-    return (replace(d, severity="error") for d in diagnostics)
+    return (replace(d, severity="error") if d.severity == "warning" else d for d in diagnostics)
+
+
+def without_notes(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what is shown to those who did not ask for more."""
+    return [d for d in diagnostics if d.severity != "note"]
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -54,17 +54,17 @@ def find(manifest: Any, text: str) -> Route:
     Raises:
         FieldError: it is not written so, or there is no such field.
     """
-    tokens = _tokens(text)
+    waiting = tokens(text)
     route: Route = ()
     value = manifest
-    while tokens:
-        step, used = _step(value, tokens)
+    while waiting:
+        step, used = _step(value, waiting)
         if step is None:
-            near = [] if route else _nearest(manifest, _tokens(text))
+            near = [] if route else _nearest(manifest, tokens(text))
             if len(near) == 1:
                 return near[0]
-            raise _missing(manifest, route, value, tokens[0], text)
-        route, value, tokens = (*route, step), value[step], tokens[used:]
+            raise _missing(manifest, route, value, waiting[0], text)
+        route, value, waiting = (*route, step), value[step], waiting[used:]
     return route
 
 
@@ -77,22 +77,22 @@ def candidates(manifest: Any, begun: str) -> list[str]:
     return first if len(first) != 1 else [text for level, text in fitting if level <= depth + 1]
 
 
-def _tokens(text: str) -> list[str]:
+def tokens(text: str) -> list[str]:
     """Take a written field apart.
 
     Raises:
         FieldError: a bracket is not closed, or a name is missing.
     """
     rest = text.removeprefix(".")
-    tokens: list[str] = []
+    found: list[str] = []
     while rest:
         match = _TOKEN.match(rest)
-        if match is None or (not tokens and rest.startswith(".")):
+        if match is None or (not found and rest.startswith(".")):
             hint = "such as spec.tasks[worker].replicas"
             raise FieldError(f"'{text}' cannot be read as a field from '{rest}' on", text, hint)
-        tokens.append(next(part for part in match.groups() if part is not None))
+        found.append(next(part for part in match.groups() if part is not None))
         rest = rest[match.end() :]
-    return tokens
+    return found
 
 
 def _step(value: Any, tokens: list[str]) -> tuple[str | int | None, int]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.complaint import Complaint
+from tfgitops.exceptionforms import allowed_code, day, reason
+from tfgitops.imageforms import image, registry
 from tfgitops.kubernetes import names, quantity
 from tfgitops.kubernetes.duration import is_duration
 from tfgitops.kubernetes.formats import is_config_key, is_port_name
@@ -27,25 +29,9 @@ SERVER_PORT = "tensorflow"
 
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
-_IMAGE = re.compile(
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
-    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
-    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
-)
-_IMAGE_MAX = 1024
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """Why a text has not the form it should have."""
-
-    message: str
-    expected: str = ""
-    hint: str = ""
-    code: str = "TF203"
 
 
 def complain(form: str, value: Any) -> Complaint | None:
@@ -138,18 +124,6 @@ def _positive(value: str | int) -> Complaint | None:
     if complaint := _quantity(value):
         return complaint
     return Complaint(f"{value} is not positive", "a quantity above 0") if quantity.parse(value) <= 0 else None
-
-
-def _image(value: str) -> Complaint | None:
-    if _IMAGE.match(value) and len(value) <= _IMAGE_MAX:
-        return None
-    bare = value.partition("://")[2]
-    hint = "as in registry.example.com/team/image:tag"
-    if bare and _IMAGE.match(bare):
-        hint = f"leave out the scheme: {bare}"
-    elif _IMAGE.match(value.lower()):
-        hint = f"a repository is in lower case: {value.lower()}"
-    return Complaint(f"'{value}' is not an image reference", "[registry/]repository[:tag][@digest]", hint)
 
 
 def reserved_variable(name: str) -> Complaint:
@@ -273,17 +247,19 @@ def _file_mode(value: str | int) -> Complaint | None:
 
 
 FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
+    "allowed-code": allowed_code,
     "amount": _amount,
     "annotation-key": _annotation_key,
     "config-key": _config_key,
     "cpu-amount": _cpu_amount,
+    "day": day,
     "dns-label": lambda value: _label("a name in Kubernetes", value),
     "dns-subdomain": _subdomain,
     "duration": _duration,
     "env-name": _env_name,
     "extended-resource": _extended_resource,
     "file-mode": _file_mode,
-    "image": _image,
+    "image": image,
     "job-name": _job_name,
     "pin": _pin,
     "label-key": _label_key,
@@ -292,6 +268,8 @@ FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
     "port-name": _port_name,
     "positive-amount": _positive,
     "queue-name": _queue_name,
+    "reason": reason,
+    "registry": registry,
     "resource-name": _resource_name,
     "sub-path": _sub_path,
     "task-name": _task_name,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.committed import MANIFESTS
-from tfgitops.formats import ROLE_NAMES, Complaint
+from tfgitops.complaint import Complaint
+from tfgitops.formats import ROLE_NAMES
 from tfgitops.headers import read_header
 from tfgitops.kubernetes.kinds import file_name
 from tfgitops.kubernetes.references import references

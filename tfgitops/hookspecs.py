@@ -11,6 +11,7 @@ booleans will do.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -77,11 +78,18 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
-    """How one resource counts in totals and capacities: its name for people, and how many devices one unit is."""
+    """How one resource counts in totals and capacities: its name for people, and how many devices one unit is.
+
+    A resource with ``*`` stands for all that begin alike.
+    """
 
     resource: str
     title: str
     devices: int = 1
+
+    def is_of(self, resource: str) -> bool:
+        """Tell whether a resource is this one, or of this family."""
+        return fnmatchcase(resource, self.resource)
 
 
 @hookspec
@@ -110,11 +118,16 @@ def tfgitops_objects(environment: Environment) -> Iterable[Object]:
 
 @hookspec
 def tfgitops_accelerators() -> Iterable[Accelerator]:
-    """Say which resources are accelerators; not called yet, it is there for the totals that reviews will show."""
+    """Say which resources are accelerators; called for the totals of reviews, and for those who check manifests."""
     raise NotImplementedError
 
 
 @hookspec
-def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterable[Problem]:
-    """Report what is wrong with the result as a whole; called once an environment, when all is planned."""
+def tfgitops_check_manifests(
+    environment: Environment, manifests: tuple[Mapping[str, Any], ...], accelerators: tuple[Accelerator, ...]
+) -> Iterable[Problem]:
+    """Report what is wrong with the result as a whole; called once an environment, when all is planned.
+
+    ``accelerators`` are those of all plugins, in the order of their names.
+    """
     raise NotImplementedError

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
+_WHOLE = ("the keys of an environment", "a job's own mapping")
 _NOT_IN_A_JOB = {
     "apiVersion": f"leave it out: {SPEC} says it",
     "kind": f"leave it out: {SPEC} says it",
@@ -36,6 +37,7 @@ class Source:
     """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
 
     ``committed`` are the texts of its manifests, by their path below ``manifests/``: read where a job is pinned, only.
+    ``day`` is that of the newest commit, asked of Git where something is allowed, only.
     """
 
     folder: Path
@@ -43,6 +45,7 @@ class Source:
     documents: tuple[Document, ...]
     warnings: tuple[Diagnostic, ...] = ()
     committed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    day: str = ""
 
     @property
     def name(self) -> str:
@@ -118,6 +121,7 @@ def load(folder: Path, project: Project | None = None) -> Source:
     return Source(
         folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
         committed=texts(folder) if any(map(_pins, documents)) else {},
+        day=project.day if any(document.value.get("allow") for document in documents) else "",
     )  # fmt: skip
 
 
@@ -246,24 +250,16 @@ class _Reader:
             return None
         if type(value) is not dict:
             found = "nothing" if value is None else "a list" if type(value) is list else "a single value"
-            wanted = "a job's own mapping" if prefix else "the keys of an environment"
-            self.say(
-                "TF202", f"the file holds {found}", document.span_at(0, 0), f"it must hold {wanted}, as `key: value`"
-            )
+            hint = f"it must hold {_WHOLE[bool(prefix)]}, as `key: value`"
+            self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
             return None
         document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
         self.diagnostics.extend(lookalikes(document))
         return document
 
     def say(
-        self,
-        code: str,
-        message: str,
-        span: Span | None,
-        hint: str,
-        *,
-        notes: tuple[tuple[str, Span], ...] = (),
-    ) -> None:
+        self, code: str, message: str, span: Span | None, hint: str, *, notes: tuple[tuple[str, Span], ...] = ()
+    ) -> None:  # fmt: skip
         """Note one thing that is wrong with a file."""
         self.diagnostics.append(
             Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)

@@ -32,7 +32,7 @@ def lookalikes(document: Document) -> Iterator[Diagnostic]:
         if judged := _judge(text, _name(route), on_key=on_key):
             severity, message, hint = judged
             span = document.span(route, on_key=on_key)
-            yield Diagnostic(code="TF109", severity=severity, message=message, span=span, hint=hint)
+            yield Diagnostic(code="TF109", severity=severity, message=message, span=span, hint=hint, at=route)
 
 
 def _texts(value: Any, route: Route) -> Iterator[tuple[str, Route, bool]]:

@@ -85,12 +85,13 @@ class Job:
     def written(self, role: Role, *routes: tuple[str, ...]) -> Route:
         """Return where the spec says the first of some routes that a role says, or the job for all its roles.
 
-        The routes begin at a key of the role. Where none of them is said, it is the last one, of the role.
+        The routes begin at a key of the role; an element of a list is found by its `name`. Where none of them is said,
+        it is the last one, of the role.
         """
         for route in routes:
             for holder in (role, self):
-                if _says(holder.data, route):
-                    return (*holder.route, *route)
+                if (found := _follow(holder.data, route)) is not None:
+                    return (*holder.route, *found)
         return (*role.route, *routes[-1])
 
     @property
@@ -153,12 +154,23 @@ class Environment:
         return self.by_name.get((manifest["metadata"].get("labels") or {}).get(JOB_LABEL, ""))
 
 
-def _says(data: Any, keys: tuple[str, ...]) -> bool:
+def _follow(data: Any, keys: tuple[str, ...]) -> Route | None:
+    """Return the route that some keys lead by, with an index for each element of a list; None if it is not said."""
+    route: Route = ()
     for key in keys:
-        if not isinstance(data, (dict, View)) or key not in data:
-            return False
-        data = data[key]
-    return True
+        step: str | int | None = key
+        if isinstance(data, (list, tuple)):
+            step = next((index for index, one in enumerate(data) if _is_called(one, key)), None)
+        elif not isinstance(data, (dict, View)) or key not in data:
+            step = None
+        if step is None:
+            return None
+        data, route = data[step], (*route, step)
+    return route
+
+
+def _is_called(element: Any, name: str) -> bool:
+    return isinstance(element, (dict, View)) and element.get("name") == name
 
 
 def _twin(job: Job, environment: Environment) -> Job:

@@ -23,6 +23,7 @@ from tfgitops.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tfgitops.allowances import Allowances, Allowed
     from tfgitops.diagnostics import Diagnostic, Route
     from tfgitops.load import Source
     from tfgitops.model import Environment
@@ -49,10 +50,12 @@ class Compiled:
     """What came of one environment: its files, unless something is wrong, and all that is to be said.
 
     The environment, and the objects that could be planned, are also there where something is wrong with the manifests.
+    ``allowed`` is what would be to be said, were it not allowed by the environment.
     """
 
     folder: Path
     diagnostics: tuple[Diagnostic, ...]
+    allowed: tuple[Allowed, ...] = ()
     environment: Environment | None = None
     objects: tuple[Planned, ...] = field(default=(), repr=False)
     files: tuple[File, ...] = field(default=(), repr=False)
@@ -73,17 +76,19 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
     try:
         environment, objects = _compile(folder, plugins, project, findings)
     except CompileError as error:
+        left = findings.leftovers(plugins, finished=False)
         return Compiled(
-            folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics])),
-            environment=findings.environment, objects=tuple(findings.objects),
+            folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics, *left])),
+            allowed=findings.allowed(), environment=findings.environment, objects=tuple(findings.objects),
         )  # fmt: skip
     files = tuple(_files(environment, objects))
     for file, planned in zip(files, objects, strict=False):
         if len(file.text) > _ANNOTATION_MAX:
-            findings.found += environment.places.diagnose(_too_large(environment, planned, len(file.text)))
+            findings.tell(environment.places, _too_large(environment, planned, len(file.text)))
+    findings.found += findings.leftovers(plugins, finished=True)
     return Compiled(
-        folder=folder, diagnostics=tuple(ordered(findings.found)), environment=environment, objects=tuple(objects),
-        files=files,
+        folder=folder, diagnostics=tuple(ordered(findings.found)), allowed=findings.allowed(), environment=environment,
+        objects=tuple(objects), files=files,
     )  # fmt: skip
 
 
@@ -96,6 +101,8 @@ def _compile(
     findings.stop_on_errors()
 
     environment, places, problems = resolve(source, plugins.schema)
+    if environment and environment.data.get("allow"):
+        problems += findings.allow(environment, plugins, source.day)
     findings.add(places, problems)
     assert environment is not None  # else there was an error
     problems = []
@@ -112,7 +119,11 @@ def _compile(
 
     problems = []
     manifests = tuple(View(planned.manifest) for planned in objects)
-    asked = plugins.ask("tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests)
+    accelerators = tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), problems))
+    asked = plugins.ask(
+        "tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests,
+        accelerators=accelerators,
+    )  # fmt: skip
     findings.add(places, [*_at_pins(environment, asked), *problems])
     return environment, objects
 
@@ -150,6 +161,27 @@ class _Findings:
         self.found: list[Diagnostic] = []
         self.environment: Environment | None = None
         self.objects: list[Planned] = []
+        self._allowances: Allowances | None = None
+
+    def allow(self, environment: Environment, plugins: Plugins, day: str) -> list[Problem]:
+        """Leave out from here on, and of what was read, what an environment allows; return what is wrong with that."""
+        from tfgitops.allowances import Allowances  # noqa: PLC0415 - for environments with exceptions alone
+
+        self._allowances = Allowances(environment, plugins.schema.environment, day)
+        self.found = list(self._allowances.sift_read(self.found))
+        return self._allowances.problems
+
+    def allowed(self) -> tuple[Allowed, ...]:
+        """Return what was left out."""
+        return self._allowances.allowed if self._allowances else ()
+
+    def leftovers(self, plugins: Plugins, *, finished: bool) -> list[Diagnostic]:
+        """Return what is to be said of exceptions that nothing needed."""
+        return [*self._allowances.leftovers(plugins.codes, finished=finished)] if self._allowances else []
+
+    def tell(self, places: Places, problems: Iterable[Problem]) -> None:
+        """Add problems that end nothing."""
+        self.found += self._allowances.sift(problems) if self._allowances else places.diagnose(problems)
 
     def add(self, places: Places, problems: Iterable[Problem]) -> None:
         """Add a stage's problems.
@@ -157,7 +189,7 @@ class _Findings:
         Raises:
             CompileError: there is an error among them.
         """
-        self.found += places.diagnose(problems)
+        self.tell(places, problems)
         self.stop_on_errors()
 
     def stop_on_errors(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import Diagnostic
 from tfgitops.formats import ROLE_NAMES
+from tfgitops.structure import reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +46,7 @@ class Places:
                 expected=problem.expected,
                 hint=problem.hint,
                 notes=tuple(notes),
+                at=written,
             )
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:
@@ -61,6 +64,37 @@ class Places:
         first = candidates[0]
         return max(self.documents, key=lambda document: document.depth(first)), first
 
+    def names(self, route: Route) -> list[Route]:
+        """Return the routes by which a person may mean what stands at a route: those in its job, and as it is written.
+
+        What a job inherits is meant in this job alone by the former, and in all that inherit it by the latter.
+        """
+        _, written = self.find(route)
+        own = [at for at in takewhile(lambda at: at != written, self._candidates(route)) if at[:2] == route[:2]]
+        return [*own, written]
+
+    def known(self, names: Sequence[str]) -> tuple[int, list[str]] | None:
+        """Return how far some keys lead in the spec, and which keys are there; None where they lead to its end."""
+        route: Route = ()
+        for count, name in enumerate(names):
+            below = self._below(route)
+            step = next((key for key in below if str(key) == name), None)
+            if step is None:
+                return count, [str(key) for key in below]
+            route = (*route, step)
+        return None
+
+    def _below(self, route: Route) -> list[str | int]:
+        """List the keys, or the indices, that the files have below a route, inherited ones too."""
+        found: dict[str | int, None] = {}
+        for candidate in self._candidates((*route, "")):
+            parent = candidate[:-1]
+            from_job = len(route) > 2 and parent[-1] != route[-1]  # noqa: PLR2004 - a role's, not the job's own
+            for document in self.documents:
+                keys = _keys(document, parent)
+                found |= dict.fromkeys(key for key in keys if not from_job or self.inherits(key))
+        return list(found)
+
     @staticmethod
     def inherits(key: str | int) -> bool:
         """Tell whether a role has a key from its job."""
@@ -77,6 +111,16 @@ class Places:
         if depth and len(rest) > depth and self.inherits(rest[depth]):
             found += [(*start, *rest[depth:]) for start in chain]
         return found
+
+
+def _keys(document: Document, route: Route) -> Iterable[str | int]:
+    """Return the keys, or the indices, that one file has below a route."""
+    if len(route) < len(document.prefix):
+        return document.prefix[len(route) : len(route) + 1] if document.prefix[: len(route)] == route else ()
+    if document.depth(route) < len(route):
+        return ()
+    value = reach(document.value, route[len(document.prefix) :])
+    return value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
 
 
 def role_depth(rest: Route) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic
@@ -20,6 +21,13 @@ class Project:
     root: Path
     plugins: tuple[str, ...] = ()
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def day(self) -> str:
+        """The day of the newest commit, YYYY-MM-DD; nothing outside of Git. Asked of Git when it is first wanted."""
+        from tfgitops.git import newest_commit_day  # noqa: PLC0415 - a process for those with exceptions alone
+
+        return newest_commit_day(self.root)
 
 
 def find_root(environment: Path) -> Path:

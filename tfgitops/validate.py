@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.complaint import Complaint
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
-from tfgitops.formats import Complaint
 from tfgitops.keywords import errors
 from tfgitops.kubernetes.names import describe
 

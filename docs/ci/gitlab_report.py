@@ -5,7 +5,7 @@ import sys
 from typing import Any
 from urllib.parse import unquote
 
-SEVERITIES = {"error": "major", "warning": "minor"}
+SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def entry(result: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tfgitops.cli.common import (
     command_app,
     compile_session,
     example,
+    exceptions,
     guarded,
     report,
 )
@@ -72,15 +73,18 @@ def build(
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if stdout:
         sys.stdout.write(documents(results))
-        return report(found, format_, no_colour=no_color)
+        return report(found, format_, no_colour=no_color, verbose=verbose)
     outcome = settle(session, results, check=check, verbose=verbose, consent=consent)
     found += outcome.diagnostics
     if check and format_ in {Format.sarif, Format.github}:
         from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone
 
         found += as_diagnostics(outcome.differences)
-    code = report(found, format_, no_colour=no_color, files=outcome.differences, session=session)
+    code = report(
+        found, format_, no_colour=no_color, files=outcome.differences, session=session, verbose=verbose
+    )  # fmt: skip
     if format_ is Format.text:
+        outcome.lines[:0] = exceptions(results) if verbose else ()
         lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return code or int(check and bool(outcome.differences))

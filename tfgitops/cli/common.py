@@ -14,7 +14,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered
+from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered, without_notes
 from tfgitops.load import find_environments, shown
 from tfgitops.lock import check_lock
 from tfgitops.pipeline import Compiled
@@ -59,7 +59,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors
 FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
 Without = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show problems only.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List every file.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List every file, notes, and what is allowed.")]
 NoColour = Annotated[bool, typer.Option("--no-color", help="Show problems without colours.")]
 
 
@@ -129,6 +129,16 @@ def compile_session(session: Session, *, strict: bool) -> list[Compiled]:
     return [compiled.as_strict() for compiled in results] if strict else results
 
 
+def exceptions(results: Iterable[Compiled]) -> list[str]:
+    """Return a line for each problem that an environment allows: where, until when, and why."""
+    lines = {
+        f"allowed  {one.span.file}:{one.span.line}  {one.by.code} at {one.by.at} until {one.by.until}: {one.by.reason}"
+        for compiled in results
+        for one in compiled.allowed
+    }
+    return [text.printable(line) for line in sorted(lines)]
+
+
 def _progress(total: int) -> Callable[[int, Path], None]:
     def show(index: int, folder: Path) -> None:
         if total > 1 and sys.stderr.isatty():
@@ -147,6 +157,7 @@ def report(
     no_colour: bool,
     files: Iterable[tuple[str, str]] = (),
     session: Session | None = None,
+    verbose: bool = False,
 ) -> int:
     """Show all diagnostics in the form that was asked for, and return the exit code that they call for.
 
@@ -156,8 +167,9 @@ def report(
         no_colour: whether text has no colours, whatever the terminal.
         files: the state and path of each manifest that `build` changed, or found different; for JSON alone.
         session: what was compiled, if it came to that: paths are relative to its checkout, codes are its plugins'.
+        verbose: whether notes are shown, too.
     """
-    found = list(ordered(diagnostics))
+    found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
     if form is not Format.text:
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:

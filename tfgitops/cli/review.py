@@ -23,7 +23,7 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
-from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
+from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
 from tfgitops.session import open_session
 
 app = command_app()
@@ -66,11 +66,12 @@ def review(
         reviewed = collect(session, results, given, against)
     except CompileError as error:
         found += error.diagnostics
+    found = found if verbose else without_notes(found)
     changed = exit_code and reviewed is not None and bool(reviewed.changes)
     if format_ is ReviewFormat.json:  # one document, whatever happened
         sys.stdout.write(review_json.render(reviewed, ordered(found)))
         return int(has_errors(found) or changed)
-    code = report(found, Format.text, no_colour=no_color, session=session)
+    code = report(found, Format.text, no_colour=no_color, session=session, verbose=verbose)
     if reviewed and format_ is ReviewFormat.markdown:
         sys.stdout.write(review_markdown.render(reviewed, found))
     elif reviewed:

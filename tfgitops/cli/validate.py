@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tfgitops.cli.common import (
     Format,
@@ -16,6 +19,7 @@ from tfgitops.cli.common import (
     command_app,
     compile_session,
     example,
+    exceptions,
     guarded,
     report,
 )
@@ -33,6 +37,7 @@ def validate(
     format_: FormatOption = Format.text,
     no_plugin: Without = None,
     quiet: Quiet = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show notes, and what is allowed.")] = False,
     no_color: NoColour = False,
 ) -> int:
     """Make every check, and write nothing."""
@@ -40,7 +45,9 @@ def validate(
     _, found = check_versions(session, locked=False, strict=strict)
     results = compile_session(session, strict=strict)
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
-    code = report(found, format_, no_colour=no_color, session=session)
+    code = report(found, format_, no_colour=no_color, session=session, verbose=verbose)
+    if format_ is Format.text and verbose:
+        print("".join(f"{line}\n" for line in exceptions(results)), end="")
     if format_ is Format.text and not quiet:
         for compiled in results:
             print(f"{shown(compiled.folder)}: {'valid' if compiled.ok else 'not valid'}")

@@ -18,7 +18,7 @@ _DATA = str.maketrans(_IN_DATA)
 
 
 def render(diagnostics: Iterable[Diagnostic], checkout: Checkout) -> str:
-    """Return one ``::error …::message`` or ``::warning …`` a line; nothing of a spec can begin a line of its own."""
+    """Return one ``::error …::message``, ``::warning …`` or ``::notice …`` a line; nothing of a spec begins another."""
     return "".join(_command(diagnostic, checkout) for diagnostic in diagnostics)
 
 
@@ -34,7 +34,8 @@ def _command(diagnostic: Diagnostic, checkout: Checkout) -> str:
     listed = ",".join(
         f"{key}={printable(properties[key]).translate(_IN_PROPERTIES)}" for key in order if key in properties
     )
-    return f"::{diagnostic.severity} {listed}::{_message(diagnostic, checkout).translate(_DATA)}\n"
+    level = "notice" if diagnostic.severity == "note" else diagnostic.severity
+    return f"::{level} {listed}::{_message(diagnostic, checkout).translate(_DATA)}\n"
 
 
 def _message(diagnostic: Diagnostic, checkout: Checkout) -> str:

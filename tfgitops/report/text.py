@@ -16,6 +16,7 @@ WIDTH = 200
 _COLOURS = {
     "error": "\x1b[1;31m",
     "warning": "\x1b[1;33m",
+    "note": "\x1b[1;36m",
     "frame": "\x1b[1;34m",
     "bold": "\x1b[1m",
     "help": "\x1b[1;32m",
@@ -30,9 +31,9 @@ def render(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
 
 
 def totals(diagnostics: Iterable[Diagnostic]) -> str:
-    """Count errors and warnings, as the last line of a report."""
+    """Count errors, warnings and notes, as the last line of a report."""
     severities = [diagnostic.severity for diagnostic in diagnostics]
-    counts = ((severities.count(kind), kind) for kind in ("error", "warning"))
+    counts = ((severities.count(kind), kind) for kind in ("error", "warning", "note"))
     return ", ".join(f"{number} {kind}{'' if number == 1 else 's'}" for number, kind in counts if number)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import dataclass, field
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.git import run_git
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
@@ -179,10 +180,7 @@ def _git(top: Path, *arguments: str) -> str:
 
 
 def _run(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run Git in a folder: it takes no lock, asks nobody, and fetches nothing."""
-    settings = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    command = ["git", "-c", "core.quotePath=false", *arguments]
     try:
-        return subprocess.run(command, cwd=top, input=data, capture_output=True, check=False, env=os.environ | settings)  # noqa: S603
+        return run_git(top, *arguments, data=data)
     except FileNotFoundError as error:
         raise _no_base("there is no git, with which review reads what was committed", "install it") from error

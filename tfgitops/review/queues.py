@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -170,7 +169,7 @@ def _limits(queue: Json | None) -> Iterable[str]:
 def title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, int]:
     """Return the name of a resource for people, and how many devices one of it is."""
     for one in accelerators:
-        if fnmatchcase(resource, one.resource):
+        if one.is_of(resource):
             exact = one.resource == resource
             return one.title if exact else f"{one.title} ({resource})", one.devices
     return _TITLES.get(resource, resource), 1

@@ -1,0 +1,135 @@
+"""What each rule of a policy asks of the planned manifests, and how a breach of it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tfgitops import Note, Problem, parse_image, pod_images, pod_requests, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tfgitops import Accelerator, Environment, Job, PodImage, Role, Route
+
+    Manifest = Mapping[str, Any]
+
+_SEVERITIES: dict[str, Literal["error", "warning", "note"]] = {"audit": "note", "warn": "warning", "deny": "error"}
+_LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One rule that is switched on: its key in the policy, the code of a breach, and what the policy says of it."""
+
+    key: str
+    code: str
+    block: Mapping[str, Any]
+
+    def breach(self, message: str, at: Route, hint: str, *, found: str = "", expected: str = "") -> Problem:
+        """Say that the rule is broken at a place of the spec."""
+        note = Note(message="the rule", at=("policy", self.key))
+        return Problem(
+            code=self.code, message=message, at=at, severity=_SEVERITIES[self.block["level"]], found=found,
+            expected=expected, hint=hint, notes=(note,), allowable=True, on_key=at[-2:-1] == ("labels",),
+        )  # fmt: skip
+
+
+def check_policy(
+    environment: Environment, policy: Manifest, manifests: Sequence[Manifest], accelerators: Sequence[Accelerator]
+) -> Iterator[Problem]:
+    """Report each breach of the rules that a policy switches on."""
+    on = {key: _Rule(key, code, policy[key]) for key, code in _RULES.items() if key in policy}
+    for manifest in manifests:
+        job = environment.job_of(manifest)
+        if on.keys() & _IMAGES.keys():
+            yield from _check_images(on, job, manifest)
+        if job and "maxGpus" in on:
+            yield from _check_gpus(on["maxGpus"], job, manifest, accelerators)
+        if job and "requiredLabels" in on:
+            yield from _check_labels(on["requiredLabels"], job, manifest)
+
+
+def _check_images(on: Mapping[str, _Rule], job: Job | None, manifest: Manifest) -> Iterator[Problem]:
+    for found in pod_images(manifest):
+        for key, judge in _IMAGES.items():
+            if (rule := on.get(key)) and (told := judge(rule, found.image)):
+                message, expected, hint = told
+                if job:
+                    at = _image_at(job, job.roles[int(found.at[2])], found)
+                else:
+                    at = ("policy", key)
+                    message += f", in {manifest['kind']} '{manifest['metadata']['name']}'"
+                yield rule.breach(message, at, hint, found=found.image, expected=expected)
+
+
+def _image_at(job: Job, role: Role, found: PodImage) -> Route:
+    """Return where the spec names an image: a key of the role, or an overlay of it or of the job."""
+    pod = ("pod", "spec")
+    if found.part == "container":
+        return job.written(role, ("container", "image"), (*pod, "containers", found.name, "image"), ("image",))
+    if found.part == "volume":
+        return job.written(role, (*pod, "volumes", found.name, "image", "reference"), ())
+    return job.written(role, (*pod, "initContainers", found.name, "image"), ())
+
+
+def _without_digest(_: _Rule, image: str) -> tuple[str, str, str] | None:
+    if parse_image(image).digest:
+        return None
+    return f"the image {image} has no digest", "", "name it by its digest, as in IMAGE@sha256:…, to know what runs"
+
+
+def _elsewhere(rule: _Rule, image: str) -> tuple[str, str, str] | None:
+    parsed, allowed = parse_image(image), rule.block["allowed"]
+    if any(parsed.is_below(place) for place in allowed):
+        return None
+    message = f"the image {image} comes from {parsed.registry}/{parsed.repository}"
+    return message, f"an image of {' or '.join(allowed)}", "copy it to a registry that is allowed, and name it there"
+
+
+def _latest(_: _Rule, image: str) -> tuple[str, str, str] | None:
+    parsed = parse_image(image)
+    if parsed.digest or (parsed.tag or _LATEST) != _LATEST:
+        return None
+    message = f"the image {image} is `latest`{'' if parsed.tag else ', since it has no tag'}"
+    return message, "", "name a version, or the digest: `latest` may be another image for each pod"
+
+
+def _check_gpus(rule: _Rule, job: Job, manifest: Manifest, accelerators: Sequence[Accelerator]) -> Iterator[Problem]:
+    most = rule.block["perJob"]
+    asked: list[tuple[int, Role, str]] = []
+    for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+        for resource, nanos in pod_requests(task["template"]["spec"]).items():
+            if device := next((one for one in accelerators if one.is_of(resource)), None):
+                asked.append((nanos // quantity.NANO * device.devices * task["replicas"], role, resource))
+    total = sum(number for number, _, _ in asked)
+    if total > most:
+        _, role, resource = max(asked, key=lambda one: one[0])
+        shares = ", ".join(f"{number} {name} of '{who.name}'" for number, who, name in asked if number)
+        message = f"'{job.name}' asks for {total} GPUs, and a job may have {most}"
+        hint = "fewer replicas, or fewer GPUs of each"
+        yield rule.breach(message, _gpus_at(job, role, resource), hint, found=shares, expected=f"at most {most}")
+
+
+def _gpus_at(job: Job, role: Role, resource: str) -> Route:
+    overlays = [("container", "resources", bound, resource) for bound in ("limits", "requests")]
+    return job.written(role, *overlays, ("gpu", "count"), ("gpu",), ("pod", "spec", "initContainers"), ())
+
+
+def _check_labels(rule: _Rule, job: Job, manifest: Manifest) -> Iterator[Problem]:
+    labels = manifest["metadata"].get("labels") or {}
+    for name in rule.block["labels"]:
+        if name not in labels:
+            message = f"the job '{job.name}' has no label '{name}'"
+            hint = f"add `labels: {{{name}: …}}`: labels of a job change in place"
+            yield rule.breach(message, (*job.route, "labels", name), hint)
+
+
+_RULES = {
+    "imageDigest": "POLICY01",
+    "imageRegistries": "POLICY02",
+    "maxGpus": "POLICY03",
+    "requiredLabels": "POLICY04",
+    "noLatest": "POLICY05",
+}
+_IMAGES = {"imageDigest": _without_digest, "imageRegistries": _elsewhere, "noLatest": _latest}
