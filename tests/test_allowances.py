@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from repository import run
 
+import tfgitops
 from tfgitops import Plugins, Problem, discover, hookimpl
 from tfgitops.diagnostics import CODES, WARNED
 from tfgitops.plugins import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from conftest import Result
     from repository import Repository
@@ -96,6 +98,21 @@ def test_what_a_job_is_made_from_is_meant_where_it_is_written(compile_spec: Comp
     assert told(compile_spec(entry("POLICY05", "jobs.one.image") + away)) == ["POLICY05"]
 
 
+def test_a_job_in_a_file_of_its_own_is_named_alike(compile_spec: Compile) -> None:
+    files = {"jobs/train.yaml": "image: a\nworker: 1\n"}
+    assert told(compile_spec(entry("POLICY05", "jobs.train.image") + POLICY + "jobs: {}\n", files)) == []
+    result = compile_spec(entry("POLICY05", "jobs.train.imaeg") + POLICY + "jobs: {}\n", files)
+    assert sorted(told(result)) == ["POLICY05", "TF801"]
+    assert "did you mean 'image'?" in result.text
+    result = compile_spec(entry("POLICY05", "jobs.trian.image") + POLICY + "jobs: {}\n", files)
+    assert "did you mean 'train'?" in result.text
+
+
+def test_an_exception_in_the_file_of_a_job_is_told_where_it_belongs(compile_spec: Compile) -> None:
+    files = {"jobs/train.yaml": "image: a\nworker: 1\n" + entry()}
+    assert "it belongs to environment.yaml" in compile_spec("jobs: {}\n", files).text
+
+
 def test_a_key_with_dots_stands_in_brackets(compile_spec: Compile) -> None:
     spec = "policy: {requiredLabels: {level: deny, labels: [example.com/team, team]}}\n" + job("worker: 1")
     result = compile_spec(entry("POLICY04", "'jobs.train.labels[example.com/team]'") + spec)
@@ -120,6 +137,20 @@ def test_a_code_that_is_always_an_error_of_ours_is_refused(compile_spec: Compile
     result = compile_spec(entry(code) + job("worker: 1"))
     assert (result.ok, told(result)) == (False, ["TF802"])
     assert f"{code} cannot be allowed: {CODES[code]}" in result.text
+
+
+def test_the_codes_that_may_be_warnings_are_known() -> None:
+    """Wherever the compiler says that something is not simply an error, its code is one that can be allowed."""
+    said: set[str] = set()
+    for path in sorted(Path(tfgitops.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            given = {word.arg: word.value for word in node.keywords} if isinstance(node, ast.Call) else {}
+            severity = given.get("severity", ast.Constant("error"))
+            if not (isinstance(severity, ast.Constant) and severity.value == "error") and "code" in given:
+                inner = [one.value for one in ast.walk(given["code"]) if isinstance(one, ast.Constant)]
+                said |= {code for code in inner if isinstance(code, str)}
+    of_no_environment = {"TF603", "TF801", "TF803"}  # the lock's, and those about exceptions
+    assert said - of_no_environment == WARNED | (said & {"TF501"})
 
 
 def test_an_error_of_a_code_that_may_be_a_warning_is_refused_where_it_is_one(compile_spec: Compile) -> None:
@@ -201,6 +232,9 @@ def test_a_mistyped_entry_is_told_beside_the_error_that_it_is_for(compile_spec: 
         ("allow: [{code: TF502, at: jobs.train, reason: why}]\n", "'until'"),
         ("allow: [{code: TF502, at: jobs.train, reason: why, expires: 2026-01-01}]\n", "the key is `until`"),
         ("allow: {code: TF502}\n", "a list"),
+        ("allow: [null]\n", "must be a map"),
+        ("allow: [{code: 7, at: jobs.train, reason: why, until: 2026-01-01}]\n", "must be text"),
+        ("allow: [{code: TF502, at: null, reason: why, until: 2026-01-01}]\n", "must be text"),
     ],
 )
 def test_an_entry_of_another_form_is_refused(compile_spec: Compile, text: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,9 @@ def test_the_same_inherited_image_is_told_once_where_it_is_written(compile_spec:
         ("worker: {replicas: 3, gpu: 2}", 6),
         ("worker: {replicas: 3, gpu: {count: 2, resource: amd.com/gpu}}", 6),
         ("worker: {replicas: 5, gpu: {mig: 1g.5gb}}", 5),
+        ("worker: {replicas: 5, gpu: {count: 1, resource: example.com/gpu}}", 5),
+        ("worker: {replicas: 5, gpu: {count: 1, resource: nvidia.com/gpu.shared}}", 5),
+        ("worker: {replicas: 5, gpu: {count: 1, resource: gpu.intel.com/i915}}", 5),
         ("worker: {replicas: 5, gpu: {vgpu: {number: 1, memory: 1000}}}", 5),
         ("chief: {gpu: 1}, worker: {replicas: 4, gpu: 1}", 5),
         ("worker: {replicas: 2}, tasks: {feeder: {replicas: 5, gpu: 1, dependsOn: [worker]}}", 5),
@@ -280,6 +284,16 @@ def test_another_severity_of_a_plugin_is_refused(compile_spec: Compile) -> None:
 
     plugins = Plugins((Plugin("loud", Loud(), "1", "here"),))
     assert "error, warning or note" in compile_spec("jobs: {train: {image: a, worker: 1}}\n", plugins=plugins).text
+
+
+def test_the_examples_of_the_page_are_specs(compile_spec: Compile) -> None:
+    page = (REPOSITORY / "docs" / "spec.md").read_text(encoding="utf-8")
+    rules, exception = (re.findall(rf"^## {title}$.*?```yaml\n(.*?)```", page, re.DOTALL | re.MULTILINE)[0]
+                        for title in ("Policy", "Exceptions"))  # fmt: skip
+    jobs = "jobs: {resnet: {image: registry.example.com/ml/train, worker: {replicas: 65, gpu: 1}}}\n"
+    result = compile_spec(rules + exception + jobs)
+    assert sorted(set(result.codes)) == ["POLICY01", "POLICY03", "POLICY04", "TF803"], result.text
+    assert [one.by.code for one in result.compiled.allowed] == ["POLICY05"]
 
 
 def test_the_living_example_has_a_policy(plugins: Plugins) -> None:

@@ -80,7 +80,7 @@ class Object:
 class Accelerator:
     """How one resource counts in totals and capacities: its name for people, and how many devices one unit is.
 
-    A resource with ``*`` stands for all that begin alike.
+    ``*`` in a resource stands for any text, such as the size of a slice; of several that fit, the first one counts.
     """
 
     resource: str

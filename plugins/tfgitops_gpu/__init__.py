@@ -72,6 +72,10 @@ def tfgitops_accelerators() -> Iterator[Accelerator]:
     yield Accelerator("amd.com/gpu", "AMD GPUs")
     yield Accelerator("nvidia.com/mig-*", "MIG slices")
     yield Accelerator("volcano.sh/vgpu-number", "virtual GPUs")
+    yield Accelerator("gpu.intel.com/i915", "Intel GPUs")
+    yield Accelerator("gpu.intel.com/xe", "Intel GPUs")
+    yield Accelerator("*/gpu", "GPUs")  # of other vendors
+    yield Accelerator("*/gpu.*", "GPUs")  # and shared ones, such as nvidia.com/gpu.shared
 
 
 @hookimpl

@@ -46,9 +46,8 @@ def validate(
     results = compile_session(session, strict=strict)
     found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     code = report(found, format_, no_colour=no_color, session=session, verbose=verbose)
-    if format_ is Format.text and verbose:
-        print("".join(f"{line}\n" for line in exceptions(results)), end="")
     if format_ is Format.text and not quiet:
+        print("".join(f"{line}\n" for line in exceptions(results) if verbose), end="")
         for compiled in results:
             print(f"{shown(compiled.folder)}: {'valid' if compiled.ok else 'not valid'}")
     return code
