@@ -11,9 +11,8 @@ from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
-from tfgitops.pipeline import compile_environment
 from tfgitops.plan import level
-from tfgitops.restarts import NO_CONSENT, Consent, accidental, diagnose
+from tfgitops.restarts import NO_CONSENT, Consent, Guard
 from tfgitops.write import Difference, alone, apply, compare
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def build(
                 outcome.lines += _frozen(compiled)
             with _reported(compiled.folder, outcome, check=check):
                 if not check:
-                    compiled, differences = _write(compiled, session, consent, outcome)  # noqa: PLW2901 - with pins
+                    compiled, differences = _write(compiled, session, consent, outcome, verbose=verbose)  # noqa: PLW2901
                 else:
                     differences = compare(compiled.folder, compiled.files)
                 _tell(compiled.folder, compiled, differences, outcome, check=check, verbose=verbose)
@@ -81,7 +80,7 @@ def _reported(folder: Path, outcome: Outcome, *, check: bool) -> Iterator[None]:
 
 
 def _write(
-    compiled: Compiled, session: Session, consent: Consent, outcome: Outcome
+    compiled: Compiled, session: Session, consent: Consent, outcome: Outcome, *, verbose: bool
 ) -> tuple[Compiled, list[Difference]]:
     """Write one environment, and return it with what differed; with pins it is compiled once more before.
 
@@ -90,18 +89,16 @@ def _write(
     """
     with _alone(compiled.folder):
         differences = compare(compiled.folder, compiled.files)
-        restarts = [restart for restart in accidental(compiled, differences) if not consent.covers(restart)]
+        guard = Guard(compiled, session)
+        restarts = [] if consent.all else [one for one in guard.restarts(differences) if not consent.covers(one)]
         if restarts and not consent.pin_rest:
-            outcome.lines += [f"would restart  {restart}" for restart in restarts]
-            raise CompileError(diagnose(compiled, restarts, session.plugins))
+            outcome.lines += _shortened([f"would restart  {restart}" for restart in restarts], everything=verbose)
+            raise CompileError(guard.diagnose(restarts))
         if restarts:
-            from tfgitops.pinning import pin_jobs  # noqa: PLC0415 - the editing of specs is for the few that pin
+            from tfgitops.pinning import pin_rest  # noqa: PLC0415 - the editing of specs is for the few that pin
 
-            pins = pin_jobs(compiled.folder, {restart.job.name: restart.old_name for restart in restarts})
-            outcome.lines += [f"pinned  {pin.place}  {pin.name}" for pin in pins]
-            compiled = compile_environment(compiled.folder, session.plugins, session.project)
-            if not compiled.ok:
-                raise CompileError(compiled.diagnostics)
+            compiled, pins = pin_rest(compiled, restarts, session)
+            outcome.lines += _shortened(pins, everything=verbose)
             differences = compare(compiled.folder, compiled.files)
         apply(compiled.folder, compiled.files, differences)
     return compiled, differences
@@ -131,7 +128,7 @@ def _tell(
     top = shown(folder / MANIFESTS)
     words = [(d.state if check else _done(d, files), f"{top}/{d.path}") for d in differences]
     outcome.differences += words
-    outcome.lines += _listed(words, everything=check or verbose)
+    outcome.lines += _shortened([f"{word}  {path}" for word, path in words], everything=check or verbose)
     if files or differences:
         total = _total(compiled) if compiled else "0 jobs, 0 manifests"
         outcome.lines.append(f"{_named(folder)}: {_summary(total, differences, check=check)}")
@@ -149,8 +146,7 @@ def _done(difference: Difference, files: Sequence[File]) -> str:
     return _DONE[difference.state]
 
 
-def _listed(words: list[tuple[str, str]], *, everything: bool) -> list[str]:
-    lines = [f"{word}  {path}" for word, path in words]
+def _shortened(lines: list[str], *, everything: bool) -> list[str]:
     if everything or len(lines) <= _SHOWN_AT_MOST:
         return lines
     return [*lines[:_SHOWN_AT_MOST], f"… and {len(lines) - _SHOWN_AT_MOST} more (-v lists all)"]

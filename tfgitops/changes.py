@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tfgitops.fieldchanges import FieldChange, field_changes
 from tfgitops.kubernetes.immutable import is_immutable
 from tfgitops.model import JOB_LABEL
+from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.identity import PLACEHOLDER, digest
 from tfgitops.volcano.update import is_mutable
 
@@ -75,6 +76,26 @@ class Change:
 def is_job(manifest: Mapping[str, Any]) -> bool:
     """Tell whether an object is a Volcano Job."""
     return manifest["kind"] == "Job" and str(manifest["apiVersion"]).startswith("batch.volcano.sh/")
+
+
+def readable(value: Any) -> bool:
+    """Tell whether a value is a manifest that can be compared; a Job or a Queue must be one that a cluster would take.
+
+    What we wrote is one; what people made of it may be anything.
+    """
+    if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
+        return False
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return False
+    if not all(isinstance(metadata.get(key, {}), dict) for key in ("labels", "annotations")):
+        return False
+    if not isinstance(value.get("spec", {}), dict):
+        return False
+    volcano = value["apiVersion"].rpartition("/")[0].endswith(".volcano.sh")
+    if not volcano or value["kind"] not in ("Job", "Queue"):
+        return True
+    return not stored(value).notes.faults and "spec" in value
 
 
 def job_name(manifest: Mapping[str, Any]) -> str:

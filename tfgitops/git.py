@@ -10,15 +10,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_REDIRECTING = frozenset({
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+    "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_NOGLOB_PATHSPECS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
+})  # fmt: skip
+
+
 def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run Git in a folder, and return what came of it, whatever its exit status.
+
+    It is the folder's own repository that is asked, also where a hook of another one has set Git's variables, and paths
+    are taken as they are.
 
     Raises:
         FileNotFoundError: there is no Git.
     """
-    settings = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING}
+    settings = {
+        "GIT_LITERAL_PATHSPECS": "1",
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
     command = ["git", "-c", "core.quotePath=false", *arguments]
-    return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=False, env=os.environ | settings)  # noqa: S603
+    return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=False, env=environment | settings)  # noqa: S603
 
 
 def newest_commit_day(folder: Path) -> str:

@@ -6,12 +6,15 @@ import json
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.committed import texts
+from tfgitops.committed import MANIFESTS, read_manifest, texts
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.frozen import RefusedError, committed_job
+from tfgitops.frozen import RefusedError, committed_job, job_path
 from tfgitops.load import load, shown
+from tfgitops.pipeline import compile_environment
+from tfgitops.project import find_root
 from tfgitops.resolve import merge_files
 from tfgitops.volcano.update import immutable_changes
 from tfgitops.write import replace_file
@@ -19,12 +22,13 @@ from tfgitops.yamltext.edit import EditError, edited, lines_of, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from tfgitops.diagnostics import Route, Span
     from tfgitops.document import Document
     from tfgitops.load import Source
     from tfgitops.pipeline import Compiled
+    from tfgitops.restarts import Restart
+    from tfgitops.session import Session
     from tfgitops.yamltext.edit import Value
 
     Keys = tuple[str, ...]
@@ -49,8 +53,10 @@ class Pin:
         return f"{self.file}:{self.line}"
 
 
-def committed_names(folder: Path, jobs: Iterable[str]) -> dict[str, str]:
+def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the name of the committed Job of each of some jobs of an environment.
+
+    ``committed`` are the texts of manifests by their paths, if they are not to be read from the working tree.
 
     Raises:
         CompileError: there is no such job, or its committed manifest is missing, edited, or another's.
@@ -59,7 +65,7 @@ def committed_names(folder: Path, jobs: Iterable[str]) -> dict[str, str]:
     spec = _Spec(source)
     namespace = spec.merged.get("namespace")
     namespace = namespace.get("name") if isinstance(namespace, dict) else namespace
-    committed = texts(folder)
+    committed = texts(folder) if committed is None else committed
     names = {}
     for job in spec.known(jobs):
         try:
@@ -99,6 +105,67 @@ def pin_jobs(folder: Path, names: Mapping[str, str]) -> list[Pin]:
         return found
 
     return spec.edited({job: names[job] for job in jobs}, changes)
+
+
+def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) -> tuple[Compiled, list[str]]:
+    """Pin jobs to their committed runs and compile again: all of it, or nothing.
+
+    A committed manifest that is not in the working tree is put back. Returns the environment, and a line a pin.
+
+    Raises:
+        CompileError: a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
+    """
+    folder, restarts = compiled.folder, list(restarts)
+    names = {restart.job.name: restart.old_name for restart in restarts}
+    committed = {folder / MANIFESTS / restart.planned.path: restart.committed for restart in restarts}
+    committed_names(folder, names, {restart.planned.path: restart.committed for restart in restarts})
+    assert compiled.environment is not None
+    sources = [document.path for document in compiled.environment.places.documents]
+    before = {path: path.read_bytes() if path.exists() else None for path in (*sources, *committed)}
+    try:
+        for path, text in committed.items():
+            replace_file(path, text.encode())
+        pins = pin_jobs(folder, names)
+        again = _compiled_again(folder, session)
+    except BaseException:
+        for path, content in before.items():
+            if content is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != content:
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+        raise
+    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
+
+
+def _compiled_again(folder: Path, session: Session) -> Compiled:
+    again = compile_environment(folder, session.plugins, session.project)
+    if not again.ok:
+        raise CompileError(again.diagnostics)
+    return again
+
+
+def refuse_uncommitted(folder: Path, jobs: Iterable[str]) -> None:
+    """Let no job be pinned to a run that is not in Git, if there is Git: what is not committed never ran.
+
+    Raises:
+        CompileError: a manifest in the working tree is not the one of the newest commit.
+    """
+    from tfgitops.review.history import find_head  # noqa: PLC0415 - for one command
+
+    head = find_head(find_root(folder), [folder / MANIFESTS])
+    if head is None:
+        return
+    there = {job: f"{folder}/{MANIFESTS}/{job_path(job)}" for job in jobs}
+    changed = [job for job, path in there.items() if head.differs(head.path(Path(path)), read_manifest(path) or "")]
+    if changed:
+        hint = "commit it first, or restore the committed one: git checkout -- " + shown(Path(there[changed[0]]))
+        raise CompileError(
+            Diagnostic(
+                code="TF605", severity="error", hint=hint,
+                message=f"the manifest of '{job}' is not the committed one, so it is not what runs",
+            )
+            for job in changed
+        )  # fmt: skip
 
 
 def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
@@ -153,7 +220,8 @@ def outlook(compiled: Compiled, pin: Pin) -> str:
     old = json.loads(json.dumps(old).replace(pin.name, name))
     changes = [_field(old, route) for route in immutable_changes(old, new)]
     more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-    return f"{pin.job}: the next build makes a new run, {pin.name} → {name}: {', '.join(changes[:_SHOWN])}{more}"
+    what = f"{pin.name} → {name}: {', '.join(changes[:_SHOWN])}{more}"
+    return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
 
 
 def _field(manifest: dict[str, Any], route: Route) -> str:

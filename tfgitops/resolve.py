@@ -283,13 +283,19 @@ def _circle(names: list[str]) -> Problem:
 
 
 def own_digest(block: Mapping[str, Any] | None) -> str:
-    """Return the digest of what an environment's own files say of a job; to pin it is to say nothing of it."""
-    return digest({key: value for key, value in (block or {}).items() if key != "pin"})
+    """Return the digest of what an environment's own files say of a job, but for what never makes a new run.
+
+    Who changes no more than that has not asked for a restart.
+    """
+    return digest({key: value for key, value in (block or {}).items() if key not in _NO_NEW_RUN})
 
 
 def digest(block: Any) -> str:
     """Return eight hex digits of a value in canonical form: the order of keys does not count."""
     return sha256(_canonical(block).encode()).hexdigest()[:8]
 
+
+_NO_NEW_RUN = frozenset({"annotations", "labels", "minAvailable", "pin", "priorityClassName"})
+"""Keys of a job whose changes the cluster takes in place, whatever else the job says."""
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode

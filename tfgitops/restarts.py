@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.changes import is_job
 from tfgitops.committed import MANIFESTS, read_manifest
 from tfgitops.diagnostics import Diagnostic, did_you_mean
 from tfgitops.headers import read_header
 from tfgitops.load import shown
+from tfgitops.project import SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,10 +23,13 @@ if TYPE_CHECKING:
     from tfgitops.model import Job
     from tfgitops.pipeline import Compiled
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.review.history import Base
+    from tfgitops.session import Session
     from tfgitops.write import Difference
 
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
+_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
+_NO_LINE = "what is no longer in the spec, or another version of a plugin or ours,"
 _SHOWN = 8
 
 
@@ -37,9 +43,11 @@ class Restart:
     committed: str = field(repr=False)
     old_name: str
     new_name: str
+    moved: str = ""
 
     def __str__(self) -> str:
-        return f"{shown(self.folder / MANIFESTS)}/{self.planned.path}  {self.old_name} → {self.new_name}"
+        moved = f", namespace {self.moved}" if self.moved else ""
+        return f"{shown(self.folder / MANIFESTS)}/{self.planned.path}  {self.old_name} → {self.new_name}{moved}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,66 +80,121 @@ def _names(folder: Path, job: str) -> set[str]:
     return {job, f"{folder.name}/{job}", f"{shown(folder)}/{job}"}
 
 
-def accidental(compiled: Compiled, differences: Iterable[Difference]) -> list[Restart]:
-    """List the jobs whose committed manifest has another name and the same ``own`` digest, in the order of files.
+class Guard:
+    """Keeps the trainings of one environment from restarting by accident.
 
-    Reads the committed manifests of jobs that differ.
+    What was committed is what HEAD has; outside Git, what the working tree has.
     """
-    if compiled.environment is None:
-        return []
-    changed = {difference.path for difference in differences if difference.state in ("stale", "edited")}
-    jobs = {job.route: job for job in compiled.environment.jobs}
-    found = []
-    for planned in compiled.objects:
-        if planned.own and planned.path in changed:
-            text = read_manifest(f"{compiled.folder}/{MANIFESTS}/{planned.path}")
-            restart = _restart(compiled.folder, jobs[planned.because], planned, text)
-            found += [restart] if restart else []
-    return found
+
+    def __init__(self, compiled: Compiled, session: Session) -> None:
+        self._compiled = compiled
+        self._session = session
+
+    def restarts(self, differences: Iterable[Difference]) -> list[Restart]:
+        """List the jobs whose committed manifest has another name or namespace and the same ``own`` digest.
+
+        They come in the order of their files; the committed manifests of jobs that differ are read.
+        """
+        if self._compiled.environment is None:
+            return []
+        changed = {one.path for one in differences if one.state in ("missing", "stale", "edited")}
+        jobs = {job.route: job for job in self._compiled.environment.jobs}
+        differ = [one for one in self._compiled.objects if one.own and not one.text and one.path in changed]
+        texts = self._committed([one.path for one in differ]) if differ else {}
+        found = [
+            _restart(self._compiled.folder, jobs[one.because], one, texts[one.path])
+            for one in differ
+            if one.path in texts
+        ]
+        return [one for one in found if one]
+
+    @cached_property
+    def _head(self) -> Base | None:
+        from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
+
+        assert self._compiled.environment is not None
+        documents = [document.path for document in self._compiled.environment.places.documents]
+        return find_head(self._session.project.root, [self._compiled.folder / MANIFESTS, *documents])
+
+    def _committed(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return the committed text of each manifest that has one."""
+        top = self._compiled.folder / MANIFESTS
+        if self._head is None:
+            read = {path: read_manifest(f"{top}/{path}") for path in paths}
+            return {path: text for path, text in read.items() if text is not None}
+        named = {self._head.path(top / path): path for path in paths}
+        contents = self._head.read(named)
+        return {
+            named[full]: content.decode(errors="replace").replace("\r\n", "\n") for full, content in contents.items()
+        }
+
+    def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
+        """Say which lines would restart which trainings: one diagnostic a cause."""
+        by_cause: dict[Cause | None, list[Restart]] = defaultdict(list)
+        for restart in restarts:
+            causes: Sequence[Cause | None] = self._causes(restart) or [None]
+            for cause in causes:
+                by_cause[cause].append(restart)
+        for cause, group in by_cause.items():
+            environment = shown(self._compiled.folder)
+            names = [restart.job.name for restart in group]
+            listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+            what = f"{len(names)} trainings" if len(names) > 1 else "a training"
+            cause_is = f"`{cause.label}`" if cause else _NO_LINE
+            yield Diagnostic(
+                code="TF604", severity="error", span=cause.span if cause else None,
+                file="" if cause else shown(self._compiled.folder / SPEC),
+                message=f"{cause_is} would restart {what} of {environment} that nobody changed: {listed}",
+                hint=f"build with --restart {self._compiled.folder.name}/{names[0]} if it may start anew (repeatable), "
+                "with --restart-all, or with --pin-rest to keep all others as they run",
+            )  # fmt: skip
+
+    def _causes(self, restart: Restart) -> list[Cause]:
+        """Return the places that changed a job; none where no line of the spec did, or what did cannot be told."""
+        from tfgitops.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+        from tfgitops.changes import changes_of  # noqa: PLC0415
+        from tfgitops.review.specs import Specs  # noqa: PLC0415
+
+        environment, before = self._compiled.environment, _job(restart.committed)
+        assert environment is not None
+        if before is None:
+            return []
+        (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
+        found = Causes(environment, self._session.plugins).of(restart.job, restart.planned, change)
+        if self._head:
+            return [*Specs(environment.places, self._head).settle(restart.job, found)]
+        return [
+            cause
+            for cause, fields in found
+            if not all(field.gone for field in fields) and not (cause.own and cause.route[:2] == restart.job.route)
+        ]
 
 
-def _restart(folder: Path, job: Job, planned: Planned, text: str | None) -> Restart | None:
-    header, name = (read_header(text), _NAME.search(text)) if text else (None, None)
-    new = planned.manifest["metadata"]["name"]
-    if not text or not header or not name or name[1] == new or header.own not in ("", planned.own):
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace").replace("\r\n", "\n")
+
+
+def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | None:
+    header, name, namespace = read_header(text), _NAME.search(text), _NAMESPACE.search(text)
+    metadata = planned.manifest["metadata"]
+    if header is None or name is None or header.own not in ("", planned.own):
         return None
-    return Restart(job=job, folder=folder, planned=planned, committed=text, old_name=name[1], new_name=new)
+    moved = namespace is not None and namespace[1] != metadata["namespace"]
+    if name[1] == metadata["name"] and not moved:
+        return None
+    return Restart(
+        job=job, folder=folder, planned=planned, committed=text, old_name=name[1], new_name=metadata["name"],
+        moved=f"{namespace[1]} → {metadata['namespace']}" if moved and namespace else "",
+    )  # fmt: skip
 
 
-def diagnose(compiled: Compiled, restarts: Sequence[Restart], plugins: Plugins) -> Iterator[Diagnostic]:
-    """Say which lines would restart which trainings: one diagnostic a cause."""
-    by_cause: dict[Cause | None, list[Restart]] = defaultdict(list)
-    for restart in restarts:
-        for cause in _causes(compiled, restart, plugins):
-            by_cause[cause].append(restart)
-    for cause, group in by_cause.items():
-        names = [restart.job.name for restart in group]
-        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        what = f"{len(names)} trainings" if len(names) > 1 else "a training"
-        cause_is = (
-            f"`{cause.label}`" if cause else "what is no longer in the spec, or another version of a plugin or ours,"
-        )
-        yield Diagnostic(
-            code="TF604", severity="error", span=cause.span if cause else None,
-            message=f"{cause_is} would restart {what} of {shown(compiled.folder)} that nobody changed: {listed}",
-            hint=f"build with --restart {names[0]} if that one may start anew (repeatable), with --restart-all, "
-            "or with --pin-rest to keep the others as they run",
-        )  # fmt: skip
+def _job(text: str) -> Any:
+    """Return the Job in a committed text; None where somebody made something else of it."""
+    from tfgitops.changes import readable  # noqa: PLC0415 - for builds that stop alone
+    from tfgitops.yamltext import TextError, parse  # noqa: PLC0415
 
-
-def _causes(compiled: Compiled, restart: Restart, plugins: Plugins) -> list[Cause | None]:
-    """Return the places that changed a job; None where its own block did, which is as it was: so we changed."""
-    from tfgitops.causes import Causes  # noqa: PLC0415 - for builds that stop alone
-    from tfgitops.changes import changes_of  # noqa: PLC0415
-
-    assert compiled.environment is not None
-    (change,) = changes_of(restart.planned.path, _manifest(restart.committed), restart.planned.manifest)
-    places = [cause for cause, _ in Causes(compiled.environment, plugins).of(restart.job, restart.planned, change)]
-    found: list[Cause | None] = [cause for cause in places if not (cause.own and cause.route[:2] == restart.job.route)]
-    return found or [None]
-
-
-def _manifest(text: str) -> Any:
-    from tfgitops.yamltext import parse  # noqa: PLC0415
-
-    return parse(text)
+    try:
+        manifest = parse(text)
+    except TextError:
+        return None
+    return manifest if readable(manifest) and is_job(manifest) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,6 +93,7 @@ def test_a_change_in_place_needs_no_flag(repository: Repository) -> None:
 def test_a_change_of_what_a_job_starts_from_restarts_it_by_accident(repository: Repository) -> None:
     repository.prod(("  shards:\n", "  small: {from: resnet, worker: {replicas: 1}}\n  shards:\n"))
     repository.build()
+    repository.commit("small")
     repository.prod(("env: {LR: 0.1}", "env: {LR: 0.2}"))
     result = run("build")
     assert result.exit_code == 1
@@ -99,13 +101,102 @@ def test_a_change_of_what_a_job_starts_from_restarts_it_by_accident(repository: 
     assert "nobody changed: small" in result.stderr
 
 
-def test_what_is_removed_from_defaults_is_said_to_be_gone(repository: Repository) -> None:
+def test_what_is_removed_from_defaults_is_named_by_what_was_committed(repository: Repository) -> None:
     repository.prod(("  volumes: [logs]\n", "  volumes: [logs]\n  env: {X: 1}\n"))
     repository.build("--restart-all")
+    repository.commit("X")
     repository.prod(("  env: {X: 1}\n", ""))
     result = run("build")
     assert result.exit_code == 1
+    assert "`defaults.env (removed)` would restart 3 trainings" in result.stderr
+    assert result.stderr.count("error[") == 1
+    shutil.rmtree(repository.top / ".git")  # where nobody knows what was
+    result = run("build")
     assert "what is no longer in the spec" in result.stderr
+    assert result.stderr.count("error[") == 1
+
+
+def test_what_is_committed_counts_and_not_what_was_built_meanwhile(repository: Repository) -> None:
+    _bump(repository)
+    repository.build("--restart-all")
+    repository.base(("tf:2.22", "tf:2.21"))
+    repository.build()  # back to what runs: nothing restarts
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_manifests_that_were_deleted_are_not_forgotten(repository: Repository) -> None:
+    _bump(repository)
+    shutil.rmtree(repository.top / "environments/prod/manifests")
+    result = run("build")
+    assert result.exit_code == 1
+    assert "nobody changed: bert, resnet, shards" in result.stderr
+
+
+def test_pins_are_to_what_is_committed_and_put_it_back(repository: Repository) -> None:
+    before = {name: repository.manifest(name) for name in ("bert", "resnet", "shards")}
+    _bump(repository)
+    repository.build("--restart-all")
+    repository.base(("tf:2.22", "tf:2.23"))
+    repository.build("--pin-rest")
+    assert {name: repository.manifest(name) for name in before} == before
+
+
+def test_another_namespace_is_a_restart(repository: Repository) -> None:
+    repository.prod(("namespace: ml\n", "namespace: other\n"))
+    result = run("build")
+    assert result.exit_code == 1
+    assert "nobody changed: bert, resnet, shards" in result.stderr
+    assert ", namespace ml → other" in result.stdout
+    assert "`namespace" in result.stderr
+    repository.build("--restart-all")
+
+
+BROKEN = [
+    "<<<<<<< HEAD\n", "\tx: 1\n", "---\na: b\n", "kind: Job\n", "  name: 5\n", "spec: 5\n", "status: {}\n", "a: [\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_whatever_stands_in_a_committed_manifest_it_is_told(repository: Repository, line: str) -> None:
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    repository.write(path, repository.read(path) + line)
+    repository.commit("broken")
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "TF604" in result.stderr
+    assert run("review", "--against", "HEAD").exit_code == 0
+
+
+def test_pins_that_cannot_be_are_not_written(repository: Repository) -> None:
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    repository.edit(path, ("maxRetry: 3", "maxRetry: 5"))
+    repository.commit("edited")
+    _bump(repository)
+    before = _state(repository)
+    result = run("build", "--pin-rest")
+    assert result.exit_code == 1
+    assert "TF306" in result.stderr
+    assert _state(repository) == before
+
+
+def test_only_what_is_committed_can_be_pinned(repository: Repository) -> None:
+    _bump(repository)
+    repository.build("--restart-all")
+    before = _state(repository)
+    result = run("pin", "environments/prod", "bert")
+    assert result.exit_code == 1
+    assert "the manifest of 'bert' is not the committed one" in result.stderr
+    assert _state(repository) == before
+    repository.commit("bump")
+    assert run("pin", "environments/prod", "bert").exit_code == 0
+
+
+def test_a_change_that_needs_no_restart_does_not_open_the_guard(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  bert:\n    labels: {team: vision}\n    priorityClassName: urgent\n"))
+    _bump(repository)
+    result = run("build")
+    assert "nobody changed: bert, resnet, shards" in result.stderr
 
 
 def test_check_and_stdout_are_pure_functions_of_the_repository(repository: Repository) -> None:

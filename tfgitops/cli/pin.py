@@ -16,7 +16,7 @@ from tfgitops.cli.common import (
     report,
     undisturbed,
 )
-from tfgitops.pinning import committed_names, pin_jobs
+from tfgitops.pinning import committed_names, pin_jobs, refuse_uncommitted
 
 app = command_app()
 
@@ -33,7 +33,9 @@ def pin(
     """Pin jobs to their committed manifests, which are then kept byte for byte: writes `pin` into the spec."""
     folder = one_environment(env)
     with undisturbed(folder):
-        done = pin_jobs(folder, committed_names(folder, jobs))
+        names = committed_names(folder, jobs)
+        refuse_uncommitted(folder, names)
+        done = pin_jobs(folder, names)
     if format_ is Format.text and not quiet:
         for made in done:
             print(f"{'unchanged' if made.before == made.name else 'pinned'}  {made.place}  {made.name}")

@@ -31,7 +31,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
         CompileError: Git cannot say what was there before.
     """
     base = find_base(session.project.root, _places(results, paths), ref)
-    was = committed(base)
+    was = committed(base, session.folders)
     found = [
         review_environment(compiled, was.pop(base.path(compiled.folder), None), base, session.plugins)
         for compiled in results

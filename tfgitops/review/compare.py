@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.causes import Cause, Causes
-from tfgitops.changes import VERDICTS, Change, changes_between
+from tfgitops.changes import VERDICTS, Change, changes_between, readable
 from tfgitops.committed import MANIFESTS, READ_BY_CONTROLLERS
 from tfgitops.diagnostics import CompileError
 from tfgitops.gitops.kustomize import KUSTOMIZATION
@@ -20,7 +20,7 @@ from tfgitops.write import compare
 from tfgitops.yamltext import TextError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled, File
@@ -39,20 +39,35 @@ class Committed:
     spec: str | None
 
 
-def committed(base: Base) -> dict[str, Committed]:
-    """Return what a base has of each environment, by the path of its folder."""
+def committed(base: Base, folders: Iterable[Path]) -> dict[str, Committed]:
+    """Return what a base has of each environment, by the path of its folder: of those there, and of those that are now.
+
+    The folder of an environment is known by its spec; it may lie below a folder that is called ``manifests`` itself.
+    """
+    specs = {_parent(path): path for path in base.blobs if path.rpartition("/")[2] == SPEC}
+    known = {*specs, *map(base.path, folders)}
     manifests: dict[str, dict[str, str]] = defaultdict(dict)
-    specs: dict[str, str] = {}
     for path in base.blobs:
-        folder, found, inner = path.partition(f"/{MANIFESTS}/")
-        if found and path.endswith(READ_BY_CONTROLLERS):
-            manifests[folder][inner] = path
-        elif path.endswith(f"/{SPEC}"):
-            specs[path.removesuffix(f"/{SPEC}")] = path
+        if path.endswith(READ_BY_CONTROLLERS) and (split := _split(path, known)):
+            manifests[split[0]][split[1]] = path
     return {
         folder: Committed(manifests=manifests.get(folder, {}), spec=specs.get(folder))
         for folder in sorted({*manifests, *specs})
+        if not any(_split(f"{folder}/{SPEC}", {other}) for other in known)  # a spec among manifests is none
     }
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
+    """Split the path of a manifest into its environment's folder, the innermost that is known, and the rest."""
+    parts = path.split("/")
+    for index in range(len(parts) - 2, -1, -1):
+        if parts[index] == MANIFESTS and ("/".join(parts[:index]) or ".") in known:
+            return "/".join(parts[:index]) or ".", "/".join(parts[index + 1 :])
+    return None
 
 
 def review_environment(compiled: Compiled, was: Committed | None, base: Base, plugins: Plugins) -> EnvironmentReview:
@@ -110,7 +125,7 @@ def _manifests(
         text = texts[paths[path]]
         ours = read_header(plain_text(text) or "") is not None
         manifest = _parsed(text)
-        if _is_object(manifest) and (ours or path in files):
+        if readable(manifest) and (ours or path in files):
             found[path] = manifest
         if not ours:
             what = "compared as it is" if path in found else "not compared"
@@ -126,17 +141,6 @@ def _parsed(content: bytes) -> Any:
         return None if text is None else parse(text)
     except TextError:
         return None
-
-
-def _is_object(value: Any) -> bool:
-    """Tell whether a value is a manifest of one object, as far as reviews look into it."""
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(key), str) for key in ("apiVersion", "kind"))
-        and isinstance(value.get("metadata"), dict)
-        and isinstance(value["metadata"].get("name"), str)
-        and isinstance(value.get("spec", {}), dict)
-    )
 
 
 def _differences(compiled: Compiled) -> Iterator[Any]:

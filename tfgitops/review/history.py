@@ -34,7 +34,8 @@ class Base:
 
     def path(self, file: Path) -> str:
         """Return the path of a file from the top of the repository, as Git writes it."""
-        return file.relative_to(self.top).as_posix()
+        file = file.resolve()
+        return (file.relative_to(self.top) if file.is_relative_to(self.top) else file).as_posix()
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the content of some files of the commit."""
@@ -53,7 +54,7 @@ class Base:
             return {}
         listing = _git(
             self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
-            self.commit, "--", *paths,
+            "-O/dev/null", self.commit, "--", *paths,
         )  # fmt: skip
         fields = [part for part in listing.split("\0") if part]
         ids: dict[str, str] = {}
@@ -65,6 +66,16 @@ class Base:
         for (_, path), content in zip(ids.items(), _cat(self.top, list(ids)), strict=True):
             versions.setdefault(path, []).append(content)
         return versions
+
+
+def find_head(root: Path, places: Iterable[Path]) -> Base | None:
+    """Return the newest commit, and the files that it has below some places; None where there is none to ask."""
+    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        return None
+    try:
+        return find_base(root, places, "HEAD")
+    except CompileError:  # no commit yet, or no Git
+        return None
 
 
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
@@ -83,8 +94,9 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     if result.returncode:
         raise _no_merge_base(top, name)
     commit = result.stdout.decode().strip()
-    places = sorted({folder.resolve().relative_to(top).as_posix() for folder in folders})
-    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *(p for p in places if p != "."))
+    inside = {folder.resolve() for folder in folders}
+    places = sorted(folder.relative_to(top).as_posix() for folder in inside if folder.is_relative_to(top))
+    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
     return Base(top=top, ref=name, commit=commit, blobs=dict(_blobs(listing)))
 
 
@@ -111,8 +123,9 @@ def _unknown_ref(top: Path, name: str, *, default: bool) -> CompileError:
         hint = f"name the branch to compare with: --against {known or 'REF'}; or `git remote set-head origin --auto`"
         return _no_base(f"there is no {name} here, which review compares with by default", hint)
     hint = did_you_mean(name, refs)
-    if not hint and _is_shallow(top):
-        hint = f"fetch it: git fetch --depth={_DEEPEN} origin {name.removeprefix('origin/')}"
+    if _is_shallow(top):
+        fetch = f"fetch it: git fetch --depth={_DEEPEN} origin {name.removeprefix('origin/')}"
+        hint = f"{fetch}; or {hint}" if hint else fetch
     return _no_base(f"there is no commit called '{name}' here", hint or "see `git branch --all` for what there is")
 
 
