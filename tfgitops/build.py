@@ -12,6 +12,7 @@ from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
 from tfgitops.plan import level
+from tfgitops.report.text import printable
 from tfgitops.restarts import NO_CONSENT, Consent, Guard
 from tfgitops.write import Difference, alone, apply, compare
 
@@ -128,7 +129,7 @@ def _tell(
     top = shown(folder / MANIFESTS)
     words = [(d.state if check else _done(d, files), f"{top}/{d.path}") for d in differences]
     outcome.differences += words
-    outcome.lines += _shortened([f"{word}  {path}" for word, path in words], everything=check or verbose)
+    outcome.lines += _shortened([f"{word}  {printable(path)}" for word, path in words], everything=check or verbose)
     if files or differences:
         total = _total(compiled) if compiled else "0 jobs, 0 manifests"
         outcome.lines.append(f"{_named(folder)}: {_summary(total, differences, check=check)}")
@@ -137,7 +138,7 @@ def _tell(
 def _named(folder: Path) -> str:
     """Name an environment by its path, or by its folder's name where that path would be a dot."""
     name = shown(folder)
-    return folder.name if name == "." else name
+    return printable(folder.name if name == "." else name)
 
 
 def _done(difference: Difference, files: Sequence[File]) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops.fieldchanges import FieldChange, field_changes
+from tfgitops.fieldchanges import ABSENT, FieldChange, field_changes
 from tfgitops.kubernetes.immutable import is_immutable
 from tfgitops.model import JOB_LABEL
 from tfgitops.volcano.defaults import stored
@@ -98,6 +98,12 @@ def readable(value: Any) -> bool:
     return not stored(value).notes.faults and "spec" in value
 
 
+def as_stored(manifest: Json) -> Json:
+    """Return a readable manifest that people made as a cluster has it: of a Job or a Queue, with all defaults."""
+    volcano = manifest["apiVersion"].rpartition("/")[0].endswith(".volcano.sh")
+    return stored(manifest).manifest if volcano and manifest["kind"] in ("Job", "Queue") else manifest
+
+
 def job_name(manifest: Mapping[str, Any]) -> str:
     """Return the name in the spec of the job that a manifest is of, or the object's where there is none."""
     metadata = manifest["metadata"]
@@ -111,7 +117,7 @@ def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> li
     folder with its parent. A job that goes away and one that comes are one where they are the same but for the name.
     """
     found = [change for path in {**after, **before} for change in changes_of(path, before.get(path), after.get(path))]
-    return [change for change in _paired(_paired(found, _key), _kin) if change.verdict != "unchanged"]
+    return [change for change in _paired(_paired(found, identity), _kin) if change.verdict != "unchanged"]
 
 
 def changes_of(path: str, before: Json | None, after: Json | None) -> list[Change]:
@@ -120,19 +126,19 @@ def changes_of(path: str, before: Json | None, after: Json | None) -> list[Chang
         return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
     if is_job(before) and is_job(after):
         return [_job_change(path, before, after)]
-    if _key(before) != _key(after):
+    if identity(before) != identity(after):
         return [*changes_of(path, before, None), *changes_of(path, None, after)]
     return [_object_change(path, before, after)]
 
 
-def _paired(changes: list[Change], identity: Callable[[Json], Any]) -> list[Change]:
+def _paired(changes: list[Change], kin: Callable[[Json], Any]) -> list[Change]:
     """Join each object that goes away with the one that comes and has the same identity, if it has one."""
-    gone = {known: c for c in changes if c.verdict == "removed" and (known := identity(c.manifest)) is not None}
+    gone = {known: c for c in changes if c.verdict == "removed" and (known := kin(c.manifest)) is not None}
     if not gone:
         return changes
     joined, paired = [], set()
     for one in changes:
-        old = gone.pop(identity(one.manifest), None) if one.verdict == "added" else None
+        old = gone.pop(kin(one.manifest), None) if one.verdict == "added" else None
         if old is None:
             joined.append(one)
             continue
@@ -149,8 +155,11 @@ def _paired(changes: list[Change], identity: Callable[[Json], Any]) -> list[Chan
 
 def _job_change(path: str, before: Json, after: Json) -> Change:
     old, new = before["metadata"]["name"], after["metadata"]["name"]
-    verdict: Verdict = "new run" if _key(before) != _key(after) else "in place"
-    fields = tuple(field_changes(before, _renamed(after, new, old)))
+    verdict: Verdict = "new run" if identity(before) != identity(after) else "in place"
+    fields = tuple(
+        field if old == new else replace(field, after=_renamed(field.after, old, new))
+        for field in field_changes(before, _renamed(after, new, old))
+    )
     hard = tuple(field for field in fields if not is_mutable(field.at))
     if verdict == "in place" and hard:
         verdict = "refused"
@@ -166,18 +175,17 @@ def _object_change(path: str, before: Json, after: Json) -> Change:
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
 
 
-def _key(manifest: Json) -> tuple[str, str, str, str]:
-    """Return what makes an object the same to a cluster."""
+def identity(manifest: Json) -> tuple[str, str, str, str]:
+    """Return what makes an object the same to a cluster: group, kind, namespace and name."""
     group = manifest["apiVersion"].rpartition("/")[0]
     return group, manifest["kind"], manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
 
 
-def _renamed(manifest: Json, old: str, new: str) -> Json:
-    """Return a Job's manifest with another name, wherever its own name stands."""
-    if old == new:
-        return manifest
-    renamed: Json = json.loads(json.dumps(manifest, ensure_ascii=False).replace(old, new))
-    return renamed
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """Return a part of a Job's manifest with another name, wherever its own name stands."""
+    if old == new or value is ABSENT:
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))
 
 
 def _kin(manifest: Json) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.load import shown
+from tfgitops.project import LOCK
 from tfgitops.version import __version__
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tfgitops.project import Project
     from tfgitops.session import Session
 
-LOCK = "tfgitops.lock"
 _HEAD = "# Written by `tfgitops lock`: the versions that build these manifests.\n"
 
 

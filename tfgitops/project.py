@@ -11,6 +11,7 @@ from tfgitops.diagnostics import CompileError, Diagnostic
 if TYPE_CHECKING:
     from pathlib import Path
 
+LOCK = "tfgitops.lock"
 SPEC = "environment.yaml"
 
 

@@ -16,14 +16,16 @@ from tfgitops.load import shown
 from tfgitops.project import SPEC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.causes import Cause
+    from tfgitops.fieldchanges import FieldChange
     from tfgitops.model import Job
     from tfgitops.pipeline import Compiled
     from tfgitops.plan import Planned
     from tfgitops.review.history import Base
+    from tfgitops.review.specs import Specs
     from tfgitops.session import Session
     from tfgitops.write import Difference
 
@@ -116,6 +118,20 @@ class Guard:
         documents = [document.path for document in self._compiled.environment.places.documents]
         return find_head(self._session.project.root, [self._compiled.folder / MANIFESTS, *documents])
 
+    @cached_property
+    def _causes_of(self) -> Callable[..., list[tuple[Cause, tuple[FieldChange, ...]]]]:
+        from tfgitops.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+
+        assert self._compiled.environment is not None
+        return Causes(self._compiled.environment, self._session.plugins).of
+
+    @cached_property
+    def _specs(self) -> Specs | None:
+        from tfgitops.review.specs import Specs  # noqa: PLC0415 - likewise
+
+        assert self._compiled.environment is not None
+        return Specs(self._compiled.environment.places, self._head) if self._head else None
+
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the committed text of each manifest that has one."""
         top = self._compiled.folder / MANIFESTS
@@ -151,18 +167,15 @@ class Guard:
 
     def _causes(self, restart: Restart) -> list[Cause]:
         """Return the places that changed a job; none where no line of the spec did, or what did cannot be told."""
-        from tfgitops.causes import Causes  # noqa: PLC0415 - for builds that stop alone
-        from tfgitops.changes import changes_of  # noqa: PLC0415
-        from tfgitops.review.specs import Specs  # noqa: PLC0415
+        from tfgitops.changes import changes_of  # noqa: PLC0415 - for builds that stop alone
 
-        environment, before = self._compiled.environment, _job(restart.committed)
-        assert environment is not None
+        before = _job(restart.committed)
         if before is None:
             return []
         (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
-        found = Causes(environment, self._session.plugins).of(restart.job, restart.planned, change)
-        if self._head:
-            return [*Specs(environment.places, self._head).settle(restart.job, found)]
+        found = self._causes_of(restart.job, restart.planned, change)
+        if self._specs:
+            return self._specs.settle(restart.job, found)
         return [
             cause
             for cause, fields in found

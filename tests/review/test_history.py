@@ -138,7 +138,7 @@ def test_merge_conflicts_in_a_spec_leave_the_other_environments(repository: Repo
     result = repository.review()
     assert result.exit_code == 1
     assert "TF107" in result.stderr
-    assert "environments/prod (cluster prod): does not compile" in result.stdout
+    assert "environments/prod: does not compile" in result.stdout
     assert "environments/test (cluster eu-2): all of it is new" in result.stdout
 
 
@@ -190,3 +190,70 @@ def test_sha256_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     base = find_base(tmp_path, [tmp_path], "main")
     assert all(not base.differs(path, repository.read(path)) for path in base.blobs)
     assert base.differs(PROD_SPEC, "else")
+
+
+def test_a_broken_environment_is_said_first_and_left_out_of_the_totals(repository: Repository) -> None:
+    repository.write("environments/test/environment.yaml", PROD.replace("namespace: ml", "namespace: other"))
+    repository.prod(("jobs:\n", "jbos:\n"))
+    text = repository.review().stdout
+    assert text.startswith("1 environment does not compile, 3 trainings start")
+    assert "(without environments/prod)" in text
+
+
+@pytest.mark.parametrize("folder", ["deploy/manifests/t", "."])
+def test_an_environment_anywhere_in_a_repository(repository: Repository, folder: str) -> None:
+    repository.git("checkout", "--quiet", "main")
+    place = repository.top / folder
+    place.mkdir(parents=True, exist_ok=True)
+    for path in ("environment.yaml", "manifests"):
+        shutil.move(repository.top / "environments/prod" / path, place / path)
+    spec = (place / "environment.yaml").read_text(encoding="utf-8").replace("extends: ../base.yaml\n", "")
+    spec = spec.replace("defaults:\n", "defaults:\n  image: registry.example.com/tf:2.21\n")
+    (place / "environment.yaml").write_text(spec, encoding="utf-8")
+    repository.commit("moved")
+    repository.git("checkout", "--quiet", "-B", "change")
+    (place / "environment.yaml").write_text(spec.replace("{LR: 0.1}", "{LR: 0.2}"), encoding="utf-8")
+    document = json.loads(run("review", str(place), "--against", "main", "--format", "json").stdout)
+    (one,) = document["environments"]
+    assert one["state"] == "compared"
+    assert [(change["name"], change["verdict"]) for change in one["changes"]] == [("resnet", "new run")]
+
+
+def test_a_renamed_folder_changes_nothing_in_the_cluster(repository: Repository) -> None:
+    shutil.move(repository.top / "environments/prod", repository.top / "environments/live")
+    document = json.loads(repository.review("--format", "json").stdout)
+    assert [change for one in document["environments"] for change in one["changes"]] == []
+    assert [one["jobsUnchanged"] for one in document["environments"]] == [3, 0]
+
+
+def test_the_cluster_of_what_is_gone_is_what_its_base_file_said(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "main")
+    repository.prod(("cluster: eu-1\n", ""))
+    repository.base(("kind: Environment\n", "kind: Environment\ncluster: eu-1\n"))
+    repository.commit("cluster")
+    repository.git("checkout", "--quiet", "-B", "change")
+    (repository.top / PROD_SPEC).unlink()
+    document = json.loads(run("review", "environments", "--against", "main", "--format", "json").stdout)
+    assert document["environments"] == [] or document["environments"][0]["cluster"] == "eu-1"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("replicas: 2", "replicas: '2'"), ("replicas: 2", "replicas:"), ("cpu: '4'", "cpu: two"),
+        ("queue: vision", "queue: [a]"), ("  tasks:", "  tasks: {}\n  others:"), ("mountPath: /logs", "mountPath: {}"),
+    ],
+)  # fmt: skip
+def test_manifests_edited_by_hand_in_any_way_are_told(repository: Repository, old: str, new: str) -> None:
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    repository.edit(path, (old, new))
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("by hand")
+    repository.git("checkout", "--quiet", "-B", "change")
+    for form in ("text", "json", "markdown"):
+        assert repository.review("--format", form).exit_code == 0
+
+
+def test_variables_of_another_repository_lead_nowhere(repository: Repository, tmp_path: Path) -> None:
+    result = run("review", "--against", "main", GIT_DIR=str(tmp_path / "nowhere"), GIT_GLOB_PATHSPECS="1")
+    assert result.exit_code == 0

@@ -185,6 +185,78 @@ def test_the_line_that_caused_a_run(repository: Repository, name: str, job: str,
     assert _causes(repository)[job] == [cause]
 
 
+def _remove_in_base(repository: Repository) -> None:
+    repository.base(("  image:", "  env: {A: 1, B: 2}\n  image:"))
+    repository.build("--restart-all")
+    repository.commit("variables")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.base(("env: {A: 1, B: 2}", "env: {B: 2}"))
+
+
+def _remove_by_null(repository: Repository) -> None:
+    repository.base(("  image:", "  env: {A: 1, B: 2}\n  image:"))
+    repository.build("--restart-all")
+    repository.commit("variables")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.prod(("defaults:\n", "defaults:\n  env: {A: null}\n"))
+
+
+def _remove_of_a_volume(repository: Repository) -> None:
+    repository.prod(("path: /logs}", "path: /logs, subPath: a}"))
+    repository.build("--restart-all")
+    repository.commit("subPath")
+    repository.git("checkout", "--quiet", "-B", "main")
+    repository.prod((", subPath: a}", "}"))
+
+
+def _unpinned(repository: Repository) -> None:
+    repository.base(("tf:2.21", "tf:2.22"))
+    repository.build("--pin-rest")
+    repository.commit("pinned")
+    repository.git("checkout", "--quiet", "-B", "main")
+    assert run("unpin", "environments/prod", "bert").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (_remove_in_base, "defaults.env.A environments/base.yaml:4 removed"),
+        (_remove_by_null, f"defaults.env.A {PROD_SPEC}:12 added"),
+        (_remove_of_a_volume, f"volumes.logs.subPath {PROD_SPEC}:10 removed"),
+        (_unpinned, f"jobs.bert.pin {PROD_SPEC}:15 removed"),
+    ],
+)
+def test_what_is_no_longer_said_is_a_cause(
+    repository: Repository, change: Callable[[Repository], None], cause: str
+) -> None:
+    change(repository)
+    document = json.loads(repository.review("--format", "json").stdout)
+    (bert,) = [one for one in document["environments"][0]["changes"] if one["name"] == "bert"]
+    assert [
+        f"{'.'.join(map(str, one['route']))} {one['file']}:{one['line']} {'removed' if one['removed'] else 'added'}"
+        for one in bert["causes"]
+    ] == [cause]
+
+
+def test_what_no_line_of_the_spec_changed_is_not_blamed_on_one(repository: Repository) -> None:
+    plugin = repository.top / "plugins" / "mine.py"
+    repository.write("pyproject.toml", "[tool.tfgitops]\nplugins = ['plugins/mine.py']\n")
+    repository.write("plugins/mine.py", "tfgitops_api = 1\n")
+    assert run("lock").exit_code == 0
+    repository.commit("plugin")
+    repository.git("checkout", "--quiet", "-B", "main")
+    plugin.write_text(
+        "from tfgitops import hookimpl\ntfgitops_api = 1\n@hookimpl\ndef tfgitops_contribute(job):\n"
+        "    for role in job.roles:\n        yield role.container({'stdin': True}, 'image')\n",
+        encoding="utf-8",
+    )
+    repository.prod(("size: 10Gi", "size: 20Gi"))  # another line of the same file
+    assert set(map(tuple, _causes(repository).values())) == {()}
+    text = repository.review().stdout
+    assert "another version of the compiler or of a plugin" in text
+    assert "plugins/mine.py" in text
+
+
 def test_what_is_built_and_committed_is_told_alike(repository: Repository) -> None:
     _image_bump_in_one_job(repository)
     before = repository.review("--format", "json").stdout

@@ -41,7 +41,11 @@ def render(review: Review | None, diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _environment(one: EnvironmentReview) -> Json:
-    causes = {change.path: group.causes for group in one.groups for change in group.changes}
+    causes = {
+        change.path: (*group.causes, *group.also.get(change.path, ()))
+        for group in one.groups
+        for change in group.changes
+    }
     return {
         "name": one.name,
         "state": one.state,
@@ -50,6 +54,7 @@ def _environment(one: EnvironmentReview) -> Json:
         "jobsUnchanged": one.jobs_unchanged,
         "changes": [_change(change, causes.get(change.path, ())) for change in one.changes],
         "differences": [{"state": found.state, "path": found.path} for found in one.differences],
+        "pinned": list(one.pinned),
         "notes": list(one.notes),
     }
 

@@ -33,7 +33,7 @@ _TITLES: dict[Verdict, str] = {
 
 def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     """Return the Markdown of a review; problems are counted, and shown elsewhere."""
-    head = [MARK, f"### tfgitops: {words.headline(review.counts())}", ""]
+    head = [MARK, f"### tfgitops: {words.headline(review)}", ""]
     head.append(f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}.")
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
@@ -59,51 +59,76 @@ def _blocks(review: Review) -> Iterator[list[str]]:
         if not words.has_news(one):
             continue
         state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
-        yield ["", f"#### {_plain(one.name)}, cluster {_plain(one.cluster)}{state}"]
+        cluster = "" if one.state == "broken" else f", cluster {_plain(one.cluster)}"
+        yield ["", f"#### {_plain(one.name)}{cluster}{state}"]
+        yield from _objects(one, "refused")
         for group in one.groups:
-            yield ["", *_group(group)]
-            yield from _names(group.changes)
-        for verdict, title in _TITLES.items():
-            changes = [change for change in one.changes if change.verdict == verdict]
-            if changes:
-                lines = [line for change in changes for line in _change(change)]
-                yield ["", f"**{title}**", "", *_folded(lines, f"{len(changes)} objects")]
+            yield ["", *_group(group, review)]
+        for verdict in _TITLES:
+            if verdict != "refused":
+                yield from _objects(one, verdict)
         if one.notes:
             yield ["", *(f"- {_plain(note)}" for note in one.notes[:_ITEMS_MAX])]
+        if one.pinned:
+            yield ["", f"Pinned, whatever the spec says: {', '.join(one.pinned[:_ITEMS_MAX])}."]
         if one.changes and one.unchanged:
             others = one.unchanged - one.jobs_unchanged
             unchanged = f"{_count(one.jobs_unchanged, 'training')}, {_count(others, 'further object')}"
             yield ["", f"Unchanged: {unchanged}."]
 
 
-def _group(group: Group) -> Iterator[str]:
+def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[list[str]]:
+    changes = [change for change in one.changes if change.verdict == verdict]
+    if changes:
+        jobs = sum(change.is_job for change in changes)
+        parts = [_count(jobs, "training")] * bool(jobs) + [_count(len(changes) - jobs, "further object")] * (
+            jobs < len(changes)
+        )
+        lines = [line for change in changes for line in _change(change)]
+        yield ["", f"**{_TITLES[verdict]}**", "", *_folded(lines, ", ".join(parts))]
+
+
+def _group(group: Group, review: Review) -> Iterator[str]:
     number = f"{len(group.changes)} trainings start" if len(group.changes) > 1 else "1 training starts"
-    reasons = ", ".join(f"{_code(label)} ({_plain(place)})" for label, place in words.why(group))
+    reasons = ", ".join(
+        f"{_code(label)}" + (f" ({_plain(place)})" if place else "") for label, place in words.why(group, review)
+    )
     yield f"**{number} anew** because of {reasons}"
     if (said := words.shared_fields(group.changes)) is not None:
         yield ""
         yield from _fields(said)
+    yield from _names(group)
 
 
-def _names(changes: Sequence[Change]) -> Iterator[list[str]]:
-    """Yield the table of the runs, and the fields of each where they differ."""
-    same = words.shared_fields(changes) is not None
-    rows = ["| training | run that ends | run that starts |" + ("" if same else " because of these fields |")]
+def _reason(reason: tuple[str, str]) -> str:
+    label, place = reason
+    return _code(label) + (f" ({_plain(place)})" if place else "")
+
+
+def _names(group: Group) -> Iterator[str]:
+    """Yield the table of the runs, and of each what differs from the others."""
+    changes = group.changes
+    same = words.shared_fields(changes) is not None and not group.also
+    rows = ["| training | run that ends | run that starts |" + ("" if same else " what differs |")]
     rows.append("|---|---|---|" + ("" if same else "---|"))
     for change in changes[:_ROWS_MAX]:
         row = f"| {change.title} | {_code(change.old_name)} | {_code(change.new_name)} |"
         if not same:
             shown, rest = words.few(words.fields_of(change))
-            row += " " + "; ".join([*map(_field, shown), *([rest] if rest else [])]) + " |"
+            also = [
+                f"also because of {_code(label)} ({_plain(place)})"
+                for label, place in map(words.reason, group.also.get(change.path, ()))
+            ]
+            row += " " + "; ".join([*map(_field, shown), *([rest] if rest else []), *also]) + " |"
         rows.append(row)
     if len(changes) > _ROWS_MAX:
         rows.append(f"| and {len(changes) - _ROWS_MAX} more | | |" + ("" if same else " |"))
     first = ", ".join(change.title for change in changes[:_OPEN_ROWS])
     more = f" and {len(changes) - _OPEN_ROWS} more" if len(changes) > _OPEN_ROWS else ""
     if len(changes) > _OPEN_ROWS:
-        yield ["", f"<details><summary>{first}{more}</summary>", "", *rows, "", "</details>"]
+        yield from ["", f"<details><summary>{first}{more}</summary>", "", *rows, "", "</details>"]
     else:
-        yield ["", *rows]
+        yield from ["", *rows]
 
 
 def _fields(said: Sequence[words.Field]) -> Iterator[str]:
@@ -152,7 +177,8 @@ def _queues(review: Review) -> Iterator[str]:
     for one in changed[:_ITEMS_MAX]:
         change = one.jobs_after - one.jobs_before
         signed = f"{change:+d}" if change else ""
-        yield f"| {words.queue_name(one, clusters)} | jobs | {one.jobs_before} | {one.jobs_after} | {signed} | |"
+        name = _plain(words.queue_name(one, clusters))
+        yield f"| {name} | jobs | {one.jobs_before} | {one.jobs_after} | {signed} | |"
         for amount in one.amounts:
             if amount.changed:
                 remark = f" {text}" if (text := words.remark(amount)) else ""
@@ -163,6 +189,9 @@ def _queues(review: Review) -> Iterator[str]:
                 )
     if len(changed) > _ITEMS_MAX:
         yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
+    broken = [one.name for one in review.environments if one.state == "broken"]
+    if broken:
+        yield from ["", f"Without {', '.join(map(_code, broken[:_ITEMS_MAX]))}."]
     if review.beside:
         yield from ["", f"With the jobs of {', '.join(map(_code, review.beside[:_ITEMS_MAX]))}, not reviewed here."]
 

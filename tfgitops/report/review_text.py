@@ -29,12 +29,12 @@ _TITLES: dict[Verdict, str] = {
 
 def render(review: Review, *, colour: bool = False, verbose: bool = False) -> str:
     """Return the text of a review; ``verbose`` lists all names, and queues in which nothing changes."""
-    page = _Page(colour=colour, verbose=verbose)
+    page = _Page(review, colour=colour, verbose=verbose)
     parts = [
         *([page.environment(one)] for one in review.environments if words.has_news(one) or verbose),
         page.queues(review), page.risks(review.risks), page.stale(review.environments),
     ]  # fmt: skip
-    head = f"{_sentence(words.headline(review.counts()))} (against {review.ref}, merge base {review.commit[:10]})"
+    head = f"{_sentence(words.headline(review))} (against {review.ref}, merge base {review.commit[:10]})"
     lines = [page.paint("bold", line) for line in textwrap.wrap(head, _WIDTH)]
     for part in parts:
         found = [*_flat(part)]
@@ -56,7 +56,8 @@ def _sentence(text: str) -> str:
 
 
 class _Page:
-    def __init__(self, *, colour: bool, verbose: bool) -> None:
+    def __init__(self, review: Review, *, colour: bool, verbose: bool) -> None:
+        self._review = review
         self._colour = colour
         self._verbose = verbose
 
@@ -65,7 +66,8 @@ class _Page:
 
     def environment(self, one: EnvironmentReview) -> Iterator[str]:
         state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
-        yield self.paint("bold", f"{printable(one.name)} (cluster {printable(one.cluster)}){state}")
+        cluster = "" if one.state == "broken" else f" (cluster {printable(one.cluster)})"
+        yield from (self.paint("bold", line) for line in _wrapped(f"{printable(one.name)}{cluster}{state}", 0))
         for group in one.groups:
             yield from self._new_runs(group)
         for verdict, title in _TITLES.items():
@@ -75,6 +77,8 @@ class _Page:
                 yield from self._cut([line for change in changes for line in self._change(change)])
         for note in one.notes:
             yield from _wrapped(f"note: {printable(note)}", 2)
+        if one.pinned:
+            yield from _wrapped(f"pinned, whatever the spec says: {', '.join(one.pinned)}", 2)
         if one.changes and one.unchanged:
             yield f"  unchanged: {_count(one.jobs_unchanged, 'training')}, {_others(one)}"
 
@@ -82,23 +86,36 @@ class _Page:
         changes = group.changes
         number = f"{len(changes)} new runs" if len(changes) > 1 else "new run"
         yield f"  {self.paint('new run', number)}, because of"
-        for label, place in words.why(group):
-            yield f"    {printable(label)}  {self.paint('place', printable(place))}"
+        for reason in words.why(group, self._review):
+            yield from self._reason(reason, 4)
         said = words.shared_fields(changes)
         if said is not None:
             yield from self._fields(said, 6)
         width = max(len(change.title) for change in changes)
         lines = []
         for change in changes:
-            lines.append(f"    {change.title:<{width}}  {change.old_name} → {change.new_name}")
+            lines += _run(change, width)
+            for cause in group.also.get(change.path, ()):
+                label, place = words.reason(cause)
+                lines += self._reason((f"also {label}", place), 8)
             if said is None:
                 lines += self._fields(words.fields_of(change), 8)
         yield from self._cut(lines)
 
+    def _reason(self, reason: tuple[str, str], indent: int) -> Iterator[str]:
+        """Yield a cause with its place behind it, or below it where both do not go on one line."""
+        label, place = map(printable, reason)
+        if indent + len(label) + len(place) + 2 <= _WIDTH:
+            yield f"{' ' * indent}{label}  {self.paint('place', place)}".rstrip()
+        else:
+            yield from _wrapped(label, indent)
+            yield f"{' ' * (indent + 2)}{self.paint('place', place)}"
+
     def _change(self, change: Change) -> Iterator[str]:
         name = change.title if change.is_job else f"{change.kind} {change.title}"
         if change.verdict == "renamed":
-            name = f"{change.old_name} → {change.new_name}"
+            yield from _run(change, 0)
+            return
         elif change.is_job and change.verdict in ("added", "removed"):
             name += f"  ({change.new_name or change.old_name})"
         yield f"    {printable(name)}"
@@ -127,36 +144,33 @@ class _Page:
             yield f"    … and {len(lines) - _NAMES_MAX} more lines (-v shows all)"
 
     def queues(self, review: Review) -> Iterator[str]:
-        queues = review.queues
-        rows = [("queue", "asked for by its jobs", "before", "after", "change", "capability")]
-        clusters = len({one.cluster for one in queues})
-        for one in queues:
-            if one.changed or self._verbose:
-                name = words.queue_name(one, clusters)
-                rows.append((name, "jobs", str(one.jobs_before), str(one.jobs_after), _signed(one), ""))
-                rows += [
-                    (
-                        "", amount.title, words.amount(amount.resource, amount.before),
-                        words.amount(amount.resource, amount.after), words.difference(amount),
-                        " ".join(filter(None, (words.capability(amount, one), words.remark(amount)))),
-                    )
-                    for amount in one.amounts
-                    if amount.changed or self._verbose
-                ]  # fmt: skip
-        if len(rows) > 1:
-            yield from self._table(rows)
-            if review.beside:
-                yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
+        clusters = len({one.cluster for one in review.queues})
+        shown = [one for one in review.queues if one.changed or self._verbose]
+        rows: list[tuple[str, ...]] = [("", "before", "after", "change", "capability")]
+        for one in shown:
+            rows += self._rows(one)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        if shown:
+            yield self.paint("bold", "what the jobs of each queue ask for")
+            yield _row(rows[0], widths)
+        for one in shown:
+            yield printable(words.queue_name(one, clusters))
+            yield from (_row(row, widths) for row in self._rows(one))
+        if shown and review.beside:
+            yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
+        broken = [one.name for one in review.environments if one.state == "broken"]
+        if shown and broken:
+            yield from _wrapped(f"(without {printable(', '.join(broken))})", 0)
 
-    def _table(self, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        for number, row in enumerate(rows):
-            cells = [
-                f"{cell:>{width}}" if 2 <= column <= 4 else f"{cell:<{width}}"  # noqa: PLR2004 - the numbers
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            line = printable("  ".join(cells).rstrip())
-            yield self.paint("bold", line) if number == 0 else line
+    def _rows(self, one: QueueTotals) -> Iterator[tuple[str, ...]]:
+        yield "jobs", str(one.jobs_before), str(one.jobs_after), _signed(one), ""
+        for amount in one.amounts:
+            if amount.changed or self._verbose:
+                yield (
+                    amount.title, words.amount(amount.resource, amount.before),
+                    words.amount(amount.resource, amount.after), words.difference(amount),
+                    " ".join(filter(None, (words.capability(amount, one), words.remark(amount)))),
+                )  # fmt: skip
 
     def risks(self, risks: Sequence[Risk]) -> Iterator[str]:
         if risks:
@@ -170,9 +184,22 @@ class _Page:
             number = _count(len(found), "file")
             yield f"the committed manifests are not as the specs say ({number}): run `tfgitops build`"
             for one, difference in found[:_STALE_MAX]:
-                yield f"  {difference.state}  {printable(f'{one.name}/manifests/{difference.path}')}"
+                yield from _wrapped(f"{difference.state}  {printable(f'{one.name}/manifests/{difference.path}')}", 2)
             if len(found) > _STALE_MAX:
                 yield f"  … and {len(found) - _STALE_MAX} more"
+
+
+def _run(change: Change, width: int) -> list[str]:
+    """Name a job and its runs on one line, or on three where they are long."""
+    line = f"    {change.title:<{width}}  {change.old_name} → {change.new_name}"
+    if len(line) <= _WIDTH:
+        return [line]
+    return [f"    {change.title}", f"        {change.old_name}", f"      → {change.new_name}"]
+
+
+def _row(row: Sequence[str], widths: Sequence[int]) -> str:
+    numbers = [f"{cell:>{width}}" for cell, width in zip(row[1:4], widths[1:4], strict=True)]
+    return printable("  ".join([f"  {row[0]:<{widths[0]}}", *numbers, row[4]]).rstrip())
 
 
 def _signed(one: QueueTotals) -> str:

@@ -20,10 +20,14 @@ State = Literal["compared", "new", "gone", "broken"]
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Trainings that start anew for the same reason; ``causes`` is empty where no line of a spec is the reason."""
+    """Trainings that start anew for the same reasons, and what some of them have beside, by the path of their manifest.
+
+    ``causes`` is empty where no line of a spec is the reason.
+    """
 
     causes: tuple[Cause, ...]
     changes: tuple[Change, ...]
+    also: Mapping[str, tuple[Cause, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +43,13 @@ class EnvironmentReview:
     folder: Path
     state: State
     cluster: str
-    gitops: str = "none"
     compiled: Compiled | None = field(default=None, repr=False)
     changes: tuple[Change, ...] = ()
     unchanged: int = 0
     jobs_unchanged: int = 0
     groups: tuple[Group, ...] = ()
     differences: tuple[Difference, ...] = ()
+    pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -103,7 +107,11 @@ class Risk:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """All that a review says; ``beside`` are environments that are not reviewed, and whose jobs are in the totals."""
+    """All that a review says.
+
+    ``beside`` are environments that are not reviewed, and whose jobs are in the totals. ``outside`` are files that
+    changed and name the versions of the compiler and its plugins, or are a plugin.
+    """
 
     ref: str
     commit: str
@@ -111,6 +119,7 @@ class Review:
     queues: tuple[QueueTotals, ...]
     risks: tuple[Risk, ...]
     beside: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
     @property
     def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.changes import is_job, job_name
@@ -26,6 +27,7 @@ MANY = 3
 """From how many trainings on one change that restarts them is a risk of its own."""
 
 RISKS = {
+    "refused": "the cluster does not take a change, and what comes after it waits",
     "vanishes": "a claim, a queue or a namespace is no longer written",
     "returns": "an object gets a name that it had before: what ran under it runs again",
     "shared-path": "two runs write into one folder of a claim",
@@ -35,6 +37,7 @@ RISKS = {
 }
 """Every kind of risk."""
 
+_NO_LINE = ("another version of the compiler or of a plugin", "")
 _RUN = re.compile(r"\$\(RUN\)|\$\{?RUN\b")
 _ABSOLUTE = re.compile(r"(?:^|[=:\s\"'])/")
 _STARTS = ("new run", "added", "renamed")
@@ -45,9 +48,24 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_vanishing(one), *_returning(one, base), *_shared_paths(one), *_many(one), *_growing(one), *_tags(one),
+            *_refused(one), *_vanishing(one), *_returning(one, base), *_shared_paths(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
-    return found
+    return [*_many(environments), *found]
+
+
+def _refused(one: EnvironmentReview) -> Iterator[Risk]:
+    for change in one.changes:
+        if change.verdict == "refused":
+            message = f"{change.kind} '{change.title}' is refused, and stops the sync of what comes after it"
+            yield Risk(code="refused", environment=one.name, message=message, advice=_way_out(change))
+
+
+def _way_out(change: Change) -> str:
+    if change.kind == "PersistentVolumeClaim":
+        return "declare another volume under another name, and move what is in it"
+    if is_queue(change.manifest):
+        return "change the queues below it first, in a change of their own"
+    return "give the object another name"
 
 
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
@@ -73,7 +91,11 @@ def _queue(change: Change) -> bool:
 
 def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     """Look for names that stood in earlier versions of the same files."""
-    new = {change.path: change for change in one.changes if change.is_job and change.verdict in _STARTS}
+    new = {
+        change.path: change
+        for change in one.changes
+        if change.is_job and change.verdict in _STARTS and change.new_name != change.old_name
+    }
     if not new or one.compiled is None:
         return
     top = base.path(one.folder)
@@ -152,14 +174,26 @@ def _has_own_folder(mount: Json, container: Json) -> bool:
     return any(mount["mountPath"] in text or not _ABSOLUTE.search(text) for text in named)
 
 
-def _many(one: EnvironmentReview) -> Iterator[Risk]:
-    for group in one.groups:
-        if len(group.changes) >= MANY:
-            label = " and ".join(f"`{cause.label}`" for cause in group.causes)
-            cause = label or "another version of the compiler or of a plugin"
-            message = f"{cause} restarts {len(group.changes)} trainings"
-            advice = "pin those that should run on: tfgitops build --pin-rest"
-            yield Risk(code="many", environment=one.name, message=message, advice=advice)
+def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
+    """Find what restarts many trainings, over all environments."""
+    restarted: Counter[tuple[str, str]] = Counter()
+    where: dict[tuple[str, str], dict[str, None]] = {}
+    for one in environments:
+        for group in one.groups:
+            for change in group.changes:
+                causes = (*group.causes, *group.also.get(change.path, ()))
+                for place in {(cause.label, cause.span.file) for cause in causes} or {_NO_LINE}:
+                    restarted[place] += 1
+                    where.setdefault(place, {})[one.name] = None
+    for (label, file), number in sorted(restarted.items(), key=lambda item: (-item[1], item[0])):
+        if number >= MANY:
+            cause = f"`{label}` in {file}" if file else label
+            names = list(where[label, file])
+            yield Risk(
+                code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",
+                message=f"{cause} restarts {number} trainings",
+                advice="pin those that should run on: tfgitops build --pin-rest",
+            )  # fmt: skip
 
 
 def _growing(one: EnvironmentReview) -> Iterator[Risk]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.causes import Cause
+from tfgitops.structure import MISSING, reach
 from tfgitops.yamltext import TextError, parse
 
 if TYPE_CHECKING:
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     from tfgitops.places import Places
     from tfgitops.review.history import Base
 
-_ABSENT = object()
+
+class _Removal(NamedTuple):
+    """Something that a file said and says no more: taken out, or removed from what it inherits by ``null``."""
+
+    document: Document
+    route: Route
+    value: Any
+    by_null: bool
 
 
 def plain_text(content: bytes) -> str | None:
@@ -36,54 +44,74 @@ class Specs:
         self._places = places
         self._base = base
 
-    def settle(self, job: Job, found: Iterable[tuple[Cause, Sequence[FieldChange]]]) -> Iterator[Cause]:
-        """Yield the causes that can be true of a job's new run, sorted.
+    def settle(self, job: Job, found: Iterable[tuple[Cause, Sequence[FieldChange]]]) -> list[Cause]:
+        """Return the causes that can be true of a job's new run, sorted.
 
-        A file that is as it was changed nothing. Where a field is gone, what it came from is looked for in the file
-        that was.
+        What is said as it was said changed nothing. Where a field is gone, what it came from is looked for in the files
+        that were.
         """
-        causes = set()
+        causes = {*self._pins(job)}
         for cause, fields in found:
             gone = [field for field in fields if field.gone]
             removed = {removal for field in gone for removal in self._removed(job, field)}
             causes |= removed
-            if len(gone) < len(fields) or not removed:
-                causes |= {cause} if cause.span.file in self._before else set()
-        yield from sorted(causes)
+            if (len(gone) < len(fields) or not removed) and self._differs(cause):
+                causes.add(cause)
+        return sorted(causes)
 
     @cached_property
-    def _before(self) -> dict[str, str]:
-        """The text that was, of each file that differs; empty where there was none."""
+    def _documents(self) -> dict[str, Document]:
+        return {document.name: document for document in self._places.documents}
+
+    @cached_property
+    def _values(self) -> dict[str, tuple[Any, Any]]:
+        """The value that was and the value that is, as written, of each file that differs."""
         paths = {document.name: self._base.path(document.path) for document in self._places.documents}
         contents = self._base.read(paths.values())
-        texts = {
-            document.name: plain_text(contents.get(paths[document.name], b"")) or ""
-            for document in self._places.documents
-        }
+        texts = {name: plain_text(contents.get(path, b"")) or "" for name, path in paths.items()}
         return {
-            document.name: texts[document.name]
+            document.name: (_value(texts[document.name]), _value(document.text))
             for document in self._places.documents
             if document.text != texts[document.name]
         }
 
+    def _differs(self, cause: Cause) -> bool:
+        """Tell whether a place, or what is nearest to it, says something else than it did."""
+        if cause.span.file not in self._values:
+            return False
+        was, now = self._values[cause.span.file]
+        route = cause.route[len(self._documents[cause.span.file].prefix) :]
+        return _nearest(was, route) != _nearest(now, route)
+
     @cached_property
-    def _removals(self) -> list[tuple[Document, Route, Any]]:
-        """What stood in the files and is not there now: the outermost routes, and their values."""
-        found = []
-        for document in self._places.documents:
-            if document.name in self._before:
-                was, now = _value(self._before[document.name]), _value(document.text)
-                found += [(document, (*document.prefix, *route), value) for route, value in _vanished(was, now)]
-        return found
+    def _removals(self) -> list[_Removal]:
+        return [
+            _Removal(self._documents[name], (*self._documents[name].prefix, *route), value, by_null)
+            for name, (was, now) in self._values.items()
+            for route, value, by_null in _vanished(was, now)
+        ]
 
     def _removed(self, job: Job, field: FieldChange) -> Iterator[Cause]:
-        """Yield what was removed and named a field that is gone, where this job inherits from."""
+        """Yield what was removed and named a field that is gone, as far as it is this job's business."""
         name = field.path.rpartition("[")[2].rstrip("]") if field.path.endswith("]") else str(field.at[-1])
-        starts = [*self._places.chains.get(job.name, (job.route,)), ("defaults",)]
-        for document, route, value in self._removals:
-            if any(route[: len(start)] == start for start in starts) and (name in route or _holds(value, name)):
-                own = bool(document.prefix) or document is self._places.documents[0]
-                yield Cause(span=document.span(route), route=route, own=own, gone=True)
+        for removal in self._removals:
+            if self._concerns(job, removal.route) and (name in removal.route or _holds(removal.value, name)):
+                yield self._cause(removal)
+
+    def _pins(self, job: Job) -> Iterator[Cause]:
+        """Yield a pin of this job that was taken out: from then on all that had changed since takes effect."""
+        for removal in self._removals:
+            if removal.route == (*job.route, "pin"):
+                yield self._cause(removal)
+
+    def _concerns(self, job: Job, route: Route) -> bool:
+        """Tell whether a route is of this job, of what it starts from, or of all jobs."""
+        chain = self._places.chains.get(job.name, (job.route,))
+        return route[:1] != ("jobs",) or any(route[: len(start)] == start for start in chain)
+
+    def _cause(self, removal: _Removal) -> Cause:
+        span = removal.document.span(removal.route)
+        return Cause(span=span, route=removal.route, own=bool(removal.document.prefix), gone=not removal.by_null)
 
 
 def _value(text: str) -> Any:
@@ -93,17 +121,41 @@ def _value(text: str) -> Any:
         return None
 
 
-def _vanished(was: Any, now: Any, at: Route = ()) -> Iterator[tuple[Route, Any]]:
+def _nearest(value: Any, route: Route) -> tuple[int, Any]:
+    """Return how many keys of a route are there, and what stands at the last of them."""
+    for depth, key in enumerate(route):
+        inner = reach(value, (key,))
+        if inner is MISSING:
+            return depth, value
+        value = inner
+    return len(route), value
+
+
+def _vanished(was: Any, now: Any, at: Route = ()) -> Iterator[tuple[Route, Any, bool]]:
+    """Yield what is there no more, the outermost routes, with what stood there; and what ``null`` removes now."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key, value in was.items():
             if key not in now:
-                yield (*at, key), value
+                yield (*at, key), value, False
+            elif now[key] is None and value is not None:
+                yield (*at, key), value, True
             else:
                 yield from _vanished(value, now[key], (*at, key))
+        for key in now:
+            if key not in was:
+                yield from (((*at, key, *route), None, True) for route in _nulls(now[key]))
     elif isinstance(was, list) and isinstance(now, list):
         for index, value in enumerate(was):
             if value not in now:
-                yield (*at, index), value
+                yield (*at, index), value, False
+
+
+def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
+    if value is None:
+        yield at
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _nulls(inner, (*at, key))
 
 
 def _holds(value: Any, name: str) -> bool:

@@ -11,10 +11,12 @@ from tfgitops.fieldchanges import ABSENT
 from tfgitops.kubernetes import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from tfgitops.causes import Cause
     from tfgitops.changes import Change
-    from tfgitops.review.model import Amount, EnvironmentReview, Group, QueueTotals
+    from tfgitops.fieldchanges import FieldChange
+    from tfgitops.review.model import Amount, EnvironmentReview, Group, QueueTotals, Review
 
 _VALUE_MAX = 60
 _FIELDS_MAX = 8
@@ -31,10 +33,14 @@ STATES = {
 }
 
 
-def headline(counts: Mapping[str, int]) -> str:
+def headline(review: Review) -> str:
     """Sum up in one sentence what becomes of the trainings."""
+    counts = review.counts()
+    broken = sum(one.state == "broken" for one in review.environments)
     refused = counts["refused"]
     said = [f"{refused} object{'' if refused == 1 else 's'} refused by the cluster"] if refused else []
+    if broken:
+        said.append(f"{broken} environment{' does' if broken == 1 else 's do'} not compile")
     noun = True
     for number, one, many in (
         (counts["new run"] + counts["renamed"], "restarts", "restart"),
@@ -58,11 +64,16 @@ def has_news(one: EnvironmentReview) -> bool:
     return bool(one.changes or one.notes) or one.state != "compared"
 
 
-def why(group: Group) -> list[tuple[str, str]]:
+def why(group: Group, review: Review) -> list[tuple[str, str]]:
     """Return what caused new runs, each with its place."""
     if not group.causes:
-        return [("another version of the compiler or of a plugin", "tfgitops.lock")]
-    return [(cause.label, f"{cause.span.file}:{cause.span.line}") for cause in group.causes]
+        return [("another version of the compiler or of a plugin", ", ".join(review.outside))]
+    return [reason(cause) for cause in group.causes]
+
+
+def reason(cause: Cause) -> tuple[str, str]:
+    """Return a cause and its place."""
+    return cause.label, f"{cause.span.file}:{cause.span.line}"
 
 
 def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
@@ -76,7 +87,7 @@ def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
 def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
     """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
     grouped: dict[Field, list[str]] = {}
-    for field in change.hard if change.verdict == "refused" else change.fields:
+    for field in _telling(change):
         role, name = _short(field.path)
         said = (_ADDRESSES, "", "") if is_discovery(field) else (name, value(field.before), value(field.after))
         holders = grouped.setdefault(said, [])
@@ -89,6 +100,13 @@ def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
         else (name, before, after)
         for (name, before, after), holders in grouped.items()
     ]
+
+
+def _telling(change: Change) -> Sequence[FieldChange]:
+    """Return the fields that say why something becomes of an object: of addresses, how many pods there are by now."""
+    if change.verdict == "new run" and any(is_discovery(field) for field in change.hard):
+        return change.fields
+    return change.hard or change.fields
 
 
 def few(said: Sequence[Field]) -> tuple[Sequence[Field], str]:
