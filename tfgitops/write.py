@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
+_PAUSE = 0.05  # seconds between two looks at a lock
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
@@ -187,6 +189,14 @@ def _in_the_way(path: Path, reason: str) -> Diagnostic:
     )
 
 
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
     """Keep others that write off an environment; one that comes second says so, and waits."""
@@ -195,11 +205,10 @@ def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(handle):
             waiting()
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            while not _locked(handle):
+                time.sleep(_PAUSE)  # and not in flock, where a signal that comes a moment before is not heard
         yield
     finally:
         os.close(handle)

@@ -45,6 +45,13 @@ class Format(StrEnum):
     github = "github"
 
 
+class Form(StrEnum):
+    """How what a command tells is shown, where it is not about problems alone."""
+
+    text = "text"
+    json = "json"
+
+
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(

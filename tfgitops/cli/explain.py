@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tfgitops.cli.common import (
+    Form,
     Format,
     NoColour,
     Without,
@@ -52,7 +53,7 @@ def explain(
             metavar="[FIELD]", help="Such as spec.tasks[worker].replicas, or . for all.", autocompletion=field_names
         ),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="How it is told.")] = Format.text,
+    format_: Annotated[Form, typer.Option("--format", help="How it is told.")] = Form.text,
     no_plugin: Without = None,
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
@@ -64,16 +65,16 @@ def explain(
     compiled = compile_environment(_one(session, env), session.plugins, session.project)
     found = list(ordered(compiled.diagnostics))
     if compiled.environment is None:
-        return report(found, format_, no_colour=no_color)
+        return report(found, Format(format_.value), no_colour=no_color)
     try:
-        told = _Teller(compiled, session, no_colour=no_color).tell(object_, field, as_json=format_ is Format.json)
+        told = _Teller(compiled, session, no_colour=no_color).tell(object_, field, as_json=format_ is Form.json)
     except CompileError as error:
-        return report([*found, *error.diagnostics], format_, no_colour=no_color)
-    if format_ is Format.json:
+        return report([*found, *error.diagnostics], Format(format_.value), no_colour=no_color)
+    if format_ is Form.json:
         sys.stdout.write(explanation_json.render(told, found))
         return int(has_errors(found))
     sys.stdout.write(told)
-    return report(found, format_, no_colour=no_color)
+    return report(found, Format(format_.value), no_colour=no_color)
 
 
 def _one(session: Session, path: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +15,6 @@ from tfgitops.report.images import as_json, as_text
 from tfgitops.session import open_session
 
 app = command_app()
-
-
-class Form(StrEnum):
-    """How images are listed."""
-
-    text = "text"
-    json = "json"
 
 
 @app.command(epilog=example("tfgitops images environments/prod"))
