@@ -345,8 +345,10 @@ def test_a_plugin_cannot_end_the_program_quietly(where: str, repository: Reposit
 RUBBISH = {
     "text": ("yield 'nonsense'", "yielded a str"),
     "a problem in place of a patch": ("yield Problem(code='X', message='x', at=())", "yielded a Problem"),
-    "a map": ("return {'a': 1}", "yielded a str"),
-    "a number": ("return 3", "is not iterable"),
+    "text in place of a list": ("return 'nonsense'", "returned a str"),
+    "one patch in place of a list": ("return job.patch({})", "returned a Patch"),
+    "a map": ("return {'a': 1}", "returned a dict"),
+    "a number": ("return 3", "returned an int"),
     "a role that is not there": ("yield Patch(('pod', 'chief'), {}, job.route)", "('pod', 'chief')"),
     "a target that is no tuple": ("yield Patch(['job'], {}, job.route)", "['job']"),
     "a value that is no map": ("yield Patch(('job',), 3, job.route)", "broken"),
@@ -580,15 +582,15 @@ def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: st
 
 
 def refusal(repository: Repository) -> str:
-    """Return what is said when the plugins cannot even be found, as `build` says it too."""
+    """Return what `build` says of a plugin that cannot be used: beside what it says of the spec."""
+    repository.spec(SPEC.replace("image:", "imag:"))
     result = build()
     assert result.exit_code == 1, result.output
-    assert "error[TF902]" in result.stderr
+    assert "error[TF902]" in result.stderr or "error[TF901]" in result.stderr
+    assert "unknown key 'imag'" in result.stderr
     assert "Traceback" not in result.stderr
     assert not MANIFESTS.exists()
-    with pytest.raises(CompileError) as caught:
-        repository.discover().schema  # noqa: B018 - it is made when it is asked for
-    assert render(caught.value.diagnostics) in result.stderr
+    assert render(repository.discover().faults) in result.stderr
     return str(result.stderr)
 
 
@@ -612,7 +614,7 @@ def test_a_plugin_that_cannot_be_used_is_named(head: str, said: str, repository:
 def test_a_local_plugin_outside_of_the_root_is_refused(repository: Repository) -> None:
     (repository.root.parent / "outside.py").write_text(HEAD)
     Path("pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["../outside.py", "nowhere.py"]\n')
-    assert "../outside.py is not a file inside the root" in refusal(repository)
+    assert "plugin 'outside' local (../outside.py) is not a file inside the root" in refusal(repository)
 
 
 def test_two_plugins_of_one_name_are_refused(repository: Repository) -> None:

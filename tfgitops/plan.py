@@ -62,10 +62,12 @@ class Planner:
     """Plans one environment, and collects what is wrong on the way.
 
     ``environment`` is the one that was resolved; once planned, its pinned jobs have the roles of their manifests.
+    ``problems`` are of the spec, ``faults`` are of plugins.
     """
 
     def __init__(self, environment: Environment, plugins: Plugins, committed: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
+        self.faults: list[Problem] = []
         self.environment = environment
         self._committed = committed
         self._plugins = plugins
@@ -142,10 +144,10 @@ class Planner:
         for role in job.roles:
             asked["pod", role.name] = []
             asked["container", role.name] = []
-        for said in self._plugins.ask("tfgitops_contribute", job.route, self.problems, job=job):
+        for said in self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job):
             patches = asked.get(said[1].target)
             if patches is None:
-                self.problems.append(_no_target(*said, job))
+                self.faults.append(_no_target(*said, job))
             else:
                 patches.append(said)
         return {target: self._united(target[0], patches) for target, patches in asked.items()}
@@ -174,7 +176,7 @@ class Planner:
             yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
 
     def _further_objects(self) -> Iterator[Planned]:
-        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self.environment):
+        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.faults, environment=self.environment):
             yield self._object(wanted)
 
     def _object(self, wanted: Object) -> Planned:

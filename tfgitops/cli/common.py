@@ -82,8 +82,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             sys.stderr.write(f"standard output cannot be written: {error.strerror}\n")
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
-        except KeyboardInterrupt:
-            print("interrupted; what was written is whole", file=sys.stderr)
+        except KeyboardInterrupt as error:
+            where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end
+            print(f"interrupted{where}; what was written is whole", file=sys.stderr)
             code = 130
         except (typer.Exit, typer.BadParameter):
             raise
