@@ -109,10 +109,10 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
     plugin = Plugin(path.stem, None, "local", name)
     if not path.is_relative_to(project.root.resolve()) or not path.is_file():
         return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
-    return _imported(plugin, lambda: _import_file(path), seconds)
+    return _imported(plugin, lambda: _import_file(path), seconds, str(path))
 
 
-def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float) -> Plugin:
+def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
     """Import a plugin, which runs its code, and read the version of the contract that it declares."""
     try:
         hooks = load() if plugin.bundled else _isolated(plugin, load, seconds)
@@ -121,7 +121,7 @@ def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float) -> Plugin
         error.add_note(f"while {plugin} was imported")
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
-        return plugin.unusable(f"cannot be imported: {failed_import(error, seconds)}")
+        return plugin.unusable(f"cannot be imported: {failed_import(error, file, seconds)}")
     if type(version) is not int or version != API_VERSION:
         declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {show(version)}"
         return plugin.unusable(declared, f"this compiler speaks version {API_VERSION}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from traceback import walk_tb
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Diagnostic, Problem
 from tfgitops.plain import show
@@ -29,9 +31,10 @@ class MovedError(Exception):
 def failure(plugin: Plugin, hook: str, error: BaseException, at: Route, seconds: float) -> Problem:
     """Say that a hook raised, or was stopped after some seconds, or left the working directory."""
     hint, code = _ITS_FAULT.format(plugin.origin), "TF901"
-    what = f"failed in {hook}: {told(error)}{_where(error)}"
+    where = _where(error, _file(plugin.hooks))
+    what = f"failed in {hook}: {told(error)}{where}"
     if isinstance(error, OutOfTimeError):
-        what = f"did not come to an end in {hook} within {seconds:g} s, and was stopped{_where(error)}"
+        what = f"did not come to an end in {hook} within {seconds:g} s, and was stopped{where}"
         hint += "; it is not asked again in this run. TFGITOPS_HOOK_SECONDS gives it longer"
     elif isinstance(error, MovedError):
         what, code = f"{error} in {hook}", "TF902"
@@ -62,23 +65,31 @@ def keys_unknown(name: str) -> str:
 def told(error: BaseException) -> str:
     """Write an exception in short; of a syntax error what and where it is."""
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {show(error.msg, 200)} ({_file(str(error.filename))}:{error.lineno})"
+        return f"{type(error).__name__}: {show(error.msg, 200)} ({_name(str(error.filename))}:{error.lineno})"
     return show(error, 400)
 
 
-def failed_import(error: BaseException, seconds: float) -> str:
-    """Say why a plugin cannot be imported, and where it got to."""
+def failed_import(error: BaseException, file: str, seconds: float) -> str:
+    """Say why a plugin cannot be imported, and where it got to; ``file`` is its own, if it is known."""
     if isinstance(error, OutOfTimeError):
-        return f"it did not come to an end within {seconds:g} s{_where(error)}"
-    return told(error) + ("" if isinstance(error, SyntaxError) else _where(error))
+        return f"it did not come to an end within {seconds:g} s{_where(error, file)}"
+    return told(error) + ("" if isinstance(error, SyntaxError) else _where(error, file))
 
 
-def _where(error: BaseException) -> str:
-    """Name the line of the plugin: the last one that is neither ours nor the import system's."""
+def _where(error: BaseException, file: str) -> str:
+    """Name the last line of the plugin's own that was run; else of what is neither ours nor the import system's."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    own = [(file, line) for file, line in lines if not file.startswith((_OURS, "<frozen "))] or lines[-1:]
-    return f" ({_file(own[-1][0])}:{own[-1][1]})" if own else ""
+    own = [(name, line) for name, line in lines if file and name.startswith(file)]
+    own = own or [(name, line) for name, line in lines if not name.startswith((_OURS, "<frozen "))] or lines[-1:]
+    return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
 
 
-def _file(path: str) -> str:
+def _file(hooks: Any) -> str:
+    """Return the file that a plugin is written in, or the folder of its package, or nothing."""
+    module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
+    file = str(getattr(module, "__file__", None) or "")
+    return file.removesuffix("__init__.py")
+
+
+def _name(path: str) -> str:
     return path.rpartition(os.sep)[2]
