@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins import Plugins
 
 _NOTHING = United({})
+_TWO = 2
 _SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
 
 
@@ -244,13 +245,19 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
 
 
 def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
-    """Name the two plugins, and the two lines of the spec, that want different values for one field."""
-    (first, wanted), (second, instead), *_ = conflict.values
-    (one, here), (other, there) = patches[first], patches[second]
+    """Name the plugins, and the lines of the spec, that want different values for one field."""
+    said = [(*patches[index], value) for index, value in conflict.values]
+    (_, here, wanted), (_, there, instead), *_ = said
+    names = [f"'{name}'" for name in dict.fromkeys(name for name, _, _ in said)]
+    who = f"plugins {', '.join(names[:-1])} and {names[-1]} want" if names[1:] else f"plugin {names[0]} wants"
     field_name = ".".join((*here.target[1:], *conflict.path))
     return Problem(
         code="TF401", at=there.because, found=str(instead), expected=str(wanted),
-        message=f"plugins '{one}' and '{other}' want different values for {field_name}",
-        hint="change one of the two lines, or leave one plugin out",
-        notes=(Note(message=f"plugin '{one}' wants {wanted!r} because of this", at=here.because),),
+        message=f"{who} different values for {field_name}",
+        hint=f"change one of the {'two ' if len(said) == _TWO else ''}lines, or leave one plugin out",
+        notes=tuple(
+            Note(message=f"plugin '{name}' wants {value!r} because of this", at=patch.because)
+            for name, patch, value in said
+            if patch is not there
+        ),
     )  # fmt: skip

@@ -77,7 +77,8 @@ class Plugins:
         self._late: dict[str, Problem] = {}  # who did not come to an end, for all copies of this
         self._failed: set[str] | None = None  # who failed in one environment
         self._spoilt = False
-        self.plugins = tuple(plugin if plugin.fault else self._registered(plugin) for plugin in self.plugins)
+        named = sorted(self.plugins, key=lambda plugin: plugin.name)
+        self.plugins = tuple(plugin if plugin.fault else self._registered(plugin) for plugin in named)
 
     def _registered(self, plugin: Plugin) -> Plugin:
         """Make a plugin's hooks ready, or say why they cannot be used."""
