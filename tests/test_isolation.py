@@ -511,6 +511,31 @@ def test_a_plugin_that_goes_to_another_folder_is_brought_back(failure: str, repo
         assert found.message == "plugin 'stray' local changed the working directory to / in tfgitops_objects"
 
 
+MUTATIONS = {
+    "a name": "object.__setattr__(job, 'name', 'evil')",
+    "a number": "object.__setattr__(job.roles[0], 'replicas', 9)",
+    "what is behind a view": "job.data._data['image'] = 'evil'",
+    "what is behind the environment": "job.environment.data._data['namespace'] = {'name': 'evil'}",
+    "a setting": "job.environment.settings._data['evil'] = {'evil': 1}",
+}
+
+
+@pytest.mark.parametrize("what", MUTATIONS)
+def test_what_was_changed_behind_our_back_is_found_out(what: str, repository: Plugged) -> None:
+    repository.plugin("evil", contribute(f"{MUTATIONS[what]}\nreturn []"))
+    [found] = repository.compile().diagnostics
+    assert found.message == "plugin 'evil' local (evil.py) has changed what it was given to read"
+    repository.plugin("good", contribute("return []"))
+    assert "one of plugin 'evil'" in repository.compile().diagnostics[0].message
+
+
+def test_what_was_changed_last_is_found_out_too(repository: Plugged) -> None:
+    body = "object.__setattr__(environment.jobs[0], 'name', 'evil')\nreturn []"
+    repository.plugin("evil", hook("tfgitops_check_manifests", "environment, manifests", body))
+    [found] = repository.compile().diagnostics
+    assert found.code == "TF902"
+
+
 def test_standard_output_is_ours_again_whatever_a_plugin_made_of_it(repository: Plugged) -> None:
     repository.plugin("thief", contribute("import sys; sys.stdout = None\nreturn []"))
     before = sys.stdout

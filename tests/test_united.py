@@ -6,10 +6,12 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cuts import MISSING, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfgitops import Patch, Plugins, compile_environment, discover, hookimpl
+from tfgitops.kubernetes.merge import RULES, union
 from tfgitops.plugins import Plugin
 from tfgitops.report.text import render
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops import Compiled
+    from tfgitops.kubernetes.merge import SchemaName
 
 SPEC = """\
 apiVersion: tfgitops/v1alpha1
@@ -38,6 +41,9 @@ jobs:
       tolerations: [{key: own, operator: Exists}]
 """
 LINES = {("jobs", "train", key): line for line, key in enumerate(("image", "queue", "volumes", "labels"), start=8)}
+SCHEMAS: dict[tuple[str, ...], SchemaName] = {
+    ("job",): "Job", ("pod", "worker"): "PodTemplateSpec", ("container", "worker"): "Container",
+}  # fmt: skip
 BUNDLED = ("gpu", "nodes", "queue", "storage")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -127,6 +133,21 @@ def test_no_cut_no_name_and_no_order_changes_a_byte(
             shares[name].append(piece)
     several = {name: Contributor(data.draw(st.permutations(share))) for name, share in shares.items()}
     assert texts(compiled_with(several)) == texts(compiled_with({"one": Contributor(pieces)}))
+
+
+@settings(max_examples=25, deadline=None)
+@given(count=st.integers(1, 3), data=st.data())
+def test_patches_may_be_cut_into_many(
+    count: int, compiled_with: Callable[[dict[str, Contributor]], Compiled], data: st.DataObject
+) -> None:
+    shares: list[list[Piece]] = [[] for _ in range(count)]
+    for target, schema in SCHEMAS.items():
+        whole, conflicts = union([value for kind, value in PIECES if kind == target], schema)
+        assert not conflicts
+        for share, part in zip(shares, cut(whole, RULES[schema], count, data), strict=True):
+            share.extend([(target, part)] * (part is not MISSING))
+    several = {f"p{number}": Contributor(share) for number, share in enumerate(shares)}
+    assert texts(compiled_with(several)) == texts(compiled_with({"one": Contributor(PIECES)}))
 
 
 def test_names_before_and_behind_the_bundled_ones_make_no_difference(

@@ -17,6 +17,7 @@ from tfgitops.load import load
 from tfgitops.places import Places
 from tfgitops.plan import Planner
 from tfgitops.resolve import resolve
+from tfgitops.seals import Seal
 from tfgitops.validate import validate
 from tfgitops.view import View
 
@@ -99,6 +100,7 @@ def _compile(
     environment, places, problems = resolve(source, plugins.schema)
     findings.add(places, problems)
     assert environment is not None  # else there was an error
+    seal = Seal(environment, plugins)
     faults: list[Problem] = []
     asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
     findings.add(places, _in_force(environment, asked), faults)
@@ -106,8 +108,9 @@ def _compile(
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
     findings.environment, findings.objects = environment, objects
-    findings.add(places, planner.problems, planner.faults)
-    if planner.faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
+    faults = [*planner.faults, *seal.broken()]
+    findings.add(places, planner.problems, faults)
+    if faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
         findings.stop_on_errors(faults=True)
     environment = planner.environment
 
@@ -117,6 +120,7 @@ def _compile(
     manifests = tuple(View(planned.manifest) for planned in objects)
     asked = plugins.ask("tfgitops_check_manifests", (), faults, environment=environment, manifests=manifests)
     findings.add(places, _at_pins(environment, asked), faults)
+    findings.add(places, (), seal.broken())
     return environment, objects
 
 

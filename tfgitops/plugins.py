@@ -144,6 +144,11 @@ class Plugins:
         out = self.keys.out | (self._failed or frozenset())
         return not any(self._caller(hook, plugin) for plugin in self.plugins if plugin.name in out for hook in _MAKING)
 
+    @property
+    def outside(self) -> tuple[Plugin, ...]:
+        """Those that can be used, and are not bundled."""
+        return tuple(plugin for plugin in self._usable if not plugin.bundled)
+
     @cached_property
     def codes(self) -> dict[str, str]:
         """What each code of a problem stands for: the compiler's, and those that plugins list as ``CODES``."""
