@@ -108,9 +108,8 @@ def _compile(
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
     findings.environment, findings.objects = environment, objects
-    faults = [*planner.faults, *seal.broken()]
-    findings.add(places, planner.problems, faults)
-    if faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
+    findings.add(places, planner.problems, planner.faults)
+    if planner.faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
         findings.stop_on_errors(faults=True)
     environment = planner.environment
 
@@ -119,8 +118,7 @@ def _compile(
     faults = []
     manifests = tuple(View(planned.manifest) for planned in objects)
     asked = plugins.ask("tfgitops_check_manifests", (), faults, environment=environment, manifests=manifests)
-    findings.add(places, _at_pins(environment, asked), faults)
-    findings.add(places, (), seal.broken())
+    findings.add(places, [*_at_pins(environment, asked)], [*faults, *seal.broken()])
     return environment, objects
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Seal:
     """Marks an environment as plugins that are not bundled see it; without such plugins there is nothing to do.
 
-    Views and frozen values keep whoever forgets that they are read-only from changing them. What is left are ways round
-    them, which are found out once, after all hooks of a stage: to look after each call would cost more than it is worth.
+    Views and frozen values stop whoever forgets that they are read-only. What is left are ways round them, which are
+    found out once, at the end: to look after each call would cost more than it is worth.
     """
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
@@ -28,9 +28,8 @@ class Seal:
         self._mark = self._marked()
 
     def broken(self) -> Iterator[Problem]:
-        """Yield what is to be said if anything has changed, once."""
-        if (mark := self._marked()) != self._mark:
-            self._mark = mark
+        """Yield what is to be said if anything has changed."""
+        if self._marked() != self._mark:
             yield _changed(self._plugins)
 
     def _marked(self) -> bytes:
@@ -38,7 +37,10 @@ class Seal:
             return b""
         seen = self._environment.twin
         top = [seen.name, seen.cluster, seen.namespace, seen.gitops, str(seen.folder), str(seen.settings)]
-        return marshal.dumps([top, thaw(seen.data), [*map(_of_job, seen.jobs)]], 2)
+        try:
+            return marshal.dumps([top, thaw(seen.data), [*map(_of_job, seen.jobs)]], 2)
+        except ValueError:  # what was put there is no plain value
+            return b""
 
 
 def _of_job(job: Job) -> list[Any]:
