@@ -53,7 +53,7 @@ CODES: dict[str, str] = {
     "TF614": "a manifest that no spec compiles to",
     "TF615": "a file among the manifests that was not generated",
     "TF701": "there is no such object, or it has no such field",
-    "TF901": "a plugin failed",
+    "TF901": "a plugin failed, or did not come to an end",
     "TF902": "a plugin broke the contract of its hook",
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""
