@@ -314,6 +314,24 @@ def test_the_line_is_one_of_the_plugin_even_if_it_was_raised_in_code_of_others(r
     assert "KeyError('x') (broken.py:" in build().stderr
 
 
+def test_an_installed_plugin_is_named_with_its_version_and_package(
+    repository: Plugged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = repository.root / "site"
+    (installed / "bad_plugin-1.2.dist-info").mkdir(parents=True)
+    for name, text in {
+        "bad_plugin.py": "import json\n\njson.loads('x')\n",
+        "bad_plugin-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: bad-plugin\nVersion: 1.2\n",
+        "bad_plugin-1.2.dist-info/entry_points.txt": "[tfgitops]\nbad = bad_plugin\n",
+    }.items():
+        (installed / name).write_text(text)
+    monkeypatch.syspath_prepend(installed)
+    result = build()
+    assert "plugin 'bad' 1.2 (bad_plugin) cannot be imported: JSONDecodeError(" in result.stderr
+    assert "(bad_plugin.py:3)" in result.stderr
+    assert build("--no-plugin", "bad").exit_code == 0
+
+
 def test_an_answer_without_end_is_cut(repository: Plugged) -> None:
     repository.plugin("broken", contribute("while True: yield job.patch({'metadata': {'labels': {'a': 'b'}}})"))
     [found] = repository.compile().diagnostics
@@ -589,6 +607,14 @@ def test_answers_of_all_kinds_are_shown(repository: Plugged, monkeypatch: pytest
     assert "  workloads ConfigMap x  because of jobs\n" in text
     assert "environment prod with 2 manifests, 60 answers" in text
     assert "  warning P1 at jobs.train: p\n  … and 10 more\n" in text
+
+
+def test_accelerators_are_shown_too(repository: Plugged, capsys: pytest.CaptureFixture[str]) -> None:
+    plugins = Plugins(repository.discover().plugins, traced=True)
+    assert len(list(plugins.ask("tfgitops_accelerators", (), []))) == 4
+    lines = capsys.readouterr().err.splitlines()
+    assert "tfgitops_accelerators: plugin 'gpu' 0.1.0 (tfgitops_gpu), 4 answers, " in "\n".join(lines)
+    assert lines[-1] == "  volcano.sh/vgpu-number: virtual GPUs, 1"
 
 
 def test_what_cannot_be_traced_is_refused(repository: Plugged, monkeypatch: pytest.MonkeyPatch) -> None:

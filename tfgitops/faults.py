@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tfgitops.plugins import Plugin
 
 _ITS_FAULT = "this is a fault of the plugin, {}, not of the spec"
-_OURS = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - compared with file names of frames, which are texts
+_OURS = __file__.rpartition(os.sep)[0] + os.sep
+_PYTHONS = os.__file__.rpartition(os.sep)[0] + os.sep
 
 
 class OutOfTimeError(BaseException):
@@ -77,10 +78,10 @@ def failed_import(error: BaseException, file: str, seconds: float) -> str:
 
 
 def _where(error: BaseException, file: str) -> str:
-    """Name the last line of the plugin's own that was run; else of what is neither ours nor the import system's."""
+    """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if file and name.startswith(file)]
-    own = own or [(name, line) for name, line in lines if not name.startswith((_OURS, "<frozen "))] or lines[-1:]
+    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or lines[-1:]
     return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
 
 
@@ -89,6 +90,10 @@ def _file(hooks: Any) -> str:
     module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
     file = str(getattr(module, "__file__", None) or "")
     return file.removesuffix("__init__.py")
+
+
+def _is_of_others(file: str) -> bool:
+    return file.startswith((_OURS, "<frozen ")) or (file.startswith(_PYTHONS) and "site-packages" not in file)
 
 
 def _name(path: str) -> str:
