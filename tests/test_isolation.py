@@ -112,6 +112,22 @@ def test_a_typing_mistake_is_still_told_where_keys_are_unknown(repository: Plugg
     assert "keys that nobody knows are taken for its own; `--no-plugin broken` leaves it out" in text
 
 
+def test_an_unknown_key_is_no_error_wherever_it_may_stand(repository: Plugged) -> None:
+    repository.plugin("broken", head="import nosuch\n")
+    spec = SPEC.replace("jobs:", "teams: {a: 1}\ndefaults: {team: a, worker: {tier: 1}}\njobs:")
+    repository.spec(spec.replace("worker: 2", "worker: {gpu: {count: 1, lead: x, cuont: 3}, tier: gold}"))
+    folder = repository.root / "environments/prod/jobs"
+    folder.mkdir()
+    (folder / "other.yaml").write_text("image: y\nteam: c\nchief: {tier: 3}\nworkr: 2\n")
+    messages = [found.message for found in repository.compile().diagnostics]
+    assert messages[1:] == ["unknown key 'cuont'", "unknown key 'workr'"]
+
+
+def test_annotations_stand_on_the_file_of_a_local_plugin(repository: Plugged) -> None:
+    repository.plugin("broken", head="import nosuch\n")
+    assert run("validate", "--format", "github").stdout.startswith("::error file=broken.py,")
+
+
 def test_keys_stay_known_where_the_plugin_at_fault_has_said_its_own(repository: Plugged) -> None:
     repository.plugin("broken", TEAM + hook("tfgitops_check_environment", "environment", "raise ValueError"))
     repository.spec(SPEC + "    taem: vision\n")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
 from tfgitops.faults import failed_import, keys_unknown, unusable
 from tfgitops.hookspecs import API_VERSION
+from tfgitops.load import shown
 from tfgitops.plain import show
 from tfgitops.plugins import GROUP, SECONDS, Plugin, Plugins
 
@@ -109,7 +110,8 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
     plugin = Plugin(path.stem, None, "local", name)
     if not path.is_relative_to(project.root.resolve()) or not path.is_file():
         return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
-    return _imported(plugin, lambda: _import_file(path), seconds, str(path))
+    found = _imported(plugin, lambda: _import_file(path), seconds, str(path))
+    return replace(found, fault=replace(found.fault, file=shown(path))) if found.fault else found
 
 
 def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
