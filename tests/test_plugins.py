@@ -2,106 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from plugged import HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
 from typer.testing import CliRunner
 
-from tfgitops import Compiled, File, Plugins, compile_environment, discover
+from tfgitops import File, Plugins
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
-from tfgitops.project import read_project
 from tfgitops.report.text import render
 from tfgitops.write import apply, compare
 
-SPEC = """\
-apiVersion: tfgitops/v1alpha1
-kind: Environment
-namespace: ml
-jobs:
-  train:
-    image: tf:2.21
-    labels: {team: vision}
-    worker: 2
-"""
-HEAD = """\
-from tfgitops import Object, Patch, Problem, SchemaFragment, hookimpl
-
-tfgitops_api = 1
-
-
-"""
-FOLDER = Path("environments/prod")
-MANIFESTS = FOLDER / "manifests"
-
-
-class Repository:
-    """A root with one environment, and local plugins of its own."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.spec(SPEC)
-        self._names: list[str] = []
-        self._settings = ""
-        self._write()
-
-    def spec(self, text: str) -> None:
-        (self.root / FOLDER).mkdir(parents=True, exist_ok=True)
-        (self.root / FOLDER / "environment.yaml").write_text(text)
-
-    def plugin(self, name: str, body: str = "", head: str = HEAD) -> None:
-        (self.root / f"{name}.py").write_text(head + textwrap.dedent(body))
-        self._names.append(name)
-        self._write()
-
-    def settings(self, text: str) -> None:
-        self._settings = text
-        self._write()
-
-    def _write(self) -> None:
-        files = json.dumps([f"{name}.py" for name in self._names])
-        (self.root / "pyproject.toml").write_text(f"[tool.tfgitops]\nplugins = {files}\n{self._settings}\n")
-
-    def discover(self, *without: str) -> Plugins:
-        return discover(read_project(self.root), without)
-
-    def compile(self, plugins: Plugins | None = None) -> Compiled:
-        project = read_project(self.root)
-        return compile_environment(self.root / FOLDER, plugins or discover(project), project)
-
-    def job(self) -> dict[str, Any]:
-        compiled = self.compile()
-        assert compiled.ok, render(compiled.diagnostics)
-        text = next(file.text for file in compiled.files if file.path == "workloads/job-train.yaml")
-        manifest: dict[str, Any] = yaml.safe_load(text)
-        return manifest
-
-    def pod(self) -> dict[str, Any]:
-        spec: dict[str, Any] = self.job()["spec"]["tasks"][0]["template"]["spec"]
-        return spec
-
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plugged:
     monkeypatch.chdir(tmp_path)
-    return Repository(tmp_path)
-
-
-def hook(name: str, arguments: str, body: str) -> str:
-    return f"@hookimpl\ndef {name}({arguments}):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n\n\n"
-
-
-def contribute(body: str) -> str:
-    return hook("tfgitops_contribute", "job", body)
-
-
-def build(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["build", *arguments])
+    return Plugged(tmp_path)
 
 
 # --- what a plugin can do ----------------------------------------------------------------------------------------
@@ -136,20 +55,20 @@ def tfgitops_objects(environment):
 
 
 @pytest.fixture
-def cost(repository: Repository) -> Repository:
+def cost(repository: Plugged) -> Plugged:
     repository.plugin("cost", COST)
     repository.settings("[tool.tfgitops.settings.cost]\ncentres = ['c1', 'c2']")
     return repository
 
 
-def test_a_local_plugin_owns_keys_checks_patches_and_adds_objects(cost: Repository) -> None:
+def test_a_local_plugin_owns_keys_checks_patches_and_adds_objects(cost: Plugged) -> None:
     cost.spec(SPEC + "    costCentre: c1\n")
     assert cost.job()["metadata"]["labels"] == {"cost": "c1", "team": "vision", "tfgitops/job": "train"}
     objects = {file.path: yaml.safe_load(file.text) for file in cost.compile().files}
     assert objects["workloads/configmap-cost.yaml"]["metadata"] == {"name": "cost", "namespace": "ml"}
 
 
-def test_a_problem_of_a_plugin_stands_on_the_line_that_it_names(cost: Repository) -> None:
+def test_a_problem_of_a_plugin_stands_on_the_line_that_it_names(cost: Plugged) -> None:
     cost.spec(SPEC + "    costCentre: c3\n")
     [found] = cost.compile().diagnostics
     assert found.code == "COST01"
@@ -158,7 +77,7 @@ def test_a_problem_of_a_plugin_stands_on_the_line_that_it_names(cost: Repository
     assert found.expected == "c1, c2"
 
 
-def test_a_key_of_a_plugin_is_judged_by_its_schema_and_suggested(cost: Repository) -> None:
+def test_a_key_of_a_plugin_is_judged_by_its_schema_and_suggested(cost: Plugged) -> None:
     cost.spec(SPEC + "    costCenter: 7\n")
     [found] = cost.compile().diagnostics
     assert (found.code, found.hint) == ("TF201", "did you mean 'costCentre'?")
@@ -167,11 +86,11 @@ def test_a_key_of_a_plugin_is_judged_by_its_schema_and_suggested(cost: Repositor
     assert (found.code, found.expected) == ("TF202", "text")
 
 
-def test_editors_see_the_keys_of_local_plugins(cost: Repository) -> None:
+def test_editors_see_the_keys_of_local_plugins(cost: Plugged) -> None:
     assert '"costCentre"' in CliRunner().invoke(app, ["schema"]).stdout
 
 
-def test_a_plugin_that_is_left_out_owns_nothing(cost: Repository) -> None:
+def test_a_plugin_that_is_left_out_owns_nothing(cost: Plugged) -> None:
     assert build("--no-plugin", "cost").exit_code == 0
     cost.spec(SPEC + "    costCentre: c1\n")
     result = build("--no-plugin", "cost")
@@ -179,19 +98,19 @@ def test_a_plugin_that_is_left_out_owns_nothing(cost: Repository) -> None:
     assert "unknown key 'costCentre'" in result.stderr
 
 
-def test_leaving_out_what_is_not_there_is_told(repository: Repository) -> None:
+def test_leaving_out_what_is_not_there_is_told(repository: Plugged) -> None:
     result = build("--no-plugin", "ques")
     assert result.exit_code == 1
     assert "there is no plugin 'ques' to leave out" in result.stderr
     assert "did you mean 'queue'?" in result.stderr
 
 
-def test_a_plugin_that_cannot_even_be_imported_can_be_left_out(repository: Repository) -> None:
+def test_a_plugin_that_cannot_even_be_imported_can_be_left_out(repository: Plugged) -> None:
     repository.plugin("broken", head="import nosuch\n")
     assert build("--no-plugin", "broken").exit_code == 0
 
 
-def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Repository) -> None:
+def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Plugged) -> None:
     cost.spec(SPEC + "    costCentre: c1\n")
     assert CliRunner().invoke(app, ["lock"]).exit_code == 0
     assert 'cost = "sha256:' in Path("tfgitops.lock").read_text(encoding="utf-8")
@@ -203,17 +122,17 @@ def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Repository) -> Non
     assert "plugin 'cost' is sha256:" in result.stderr
 
 
-def test_a_hook_may_take_fewer_arguments(repository: Repository) -> None:
+def test_a_hook_may_take_fewer_arguments(repository: Plugged) -> None:
     repository.plugin("few", hook("tfgitops_check_manifests", "manifests", "assert manifests; return []"))
     assert repository.compile().diagnostics == ()
 
 
-def test_a_hook_may_have_arguments_of_its_own_with_defaults(repository: Repository) -> None:
+def test_a_hook_may_have_arguments_of_its_own_with_defaults(repository: Plugged) -> None:
     repository.plugin("more", hook("tfgitops_check_manifests", "manifests, least=1", "assert len(manifests) >= least"))
     assert repository.compile().diagnostics == ()
 
 
-def test_a_hook_may_answer_with_nothing(repository: Repository) -> None:
+def test_a_hook_may_answer_with_nothing(repository: Plugged) -> None:
     repository.plugin("idle", contribute("return None"))
     assert repository.compile().diagnostics == ()
 
@@ -221,29 +140,19 @@ def test_a_hook_may_answer_with_nothing(repository: Repository) -> None:
 # --- patches of several plugins ----------------------------------------------------------------------------------
 
 
-def pod_patch(spec: str) -> str:
-    return contribute(f'for role in job.roles: yield role.pod({{"spec": {spec}}}, "image")')
-
-
-def requirement(key: str) -> str:
-    expression = f'{{"matchExpressions": [{{"key": "{key}", "operator": "Exists"}}]}}'
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
-    return pod_patch(f'{{"affinity": {{"nodeAffinity": {{"{required}": {{"nodeSelectorTerms": [{expression}]}}}}}}}}')
-
-
-def test_patches_merge_by_the_keys_of_lists(repository: Repository) -> None:
+def test_patches_merge_by_the_keys_of_lists(repository: Plugged) -> None:
     repository.plugin("one", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
     repository.plugin("two", pod_patch('{"tolerations": [{"key": "b", "operator": "Exists"}]}'))
     assert [entry["key"] for entry in repository.pod()["tolerations"]] == ["a", "b"]
 
 
-def test_equal_values_merge(repository: Repository) -> None:
+def test_equal_values_merge(repository: Plugged) -> None:
     for name in ("one", "two"):
         repository.plugin(name, pod_patch('{"nodeSelector": {"zone": "a"}}'))
     assert repository.pod()["nodeSelector"] == {"zone": "a"}
 
 
-def test_node_affinities_combine_with_and(repository: Repository) -> None:
+def test_node_affinities_combine_with_and(repository: Plugged) -> None:
     repository.plugin("one", requirement("a"))
     repository.plugin("two", requirement("b"))
     required = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
@@ -251,21 +160,21 @@ def test_node_affinities_combine_with_and(repository: Repository) -> None:
     assert [entry["key"] for entry in term["matchExpressions"]] == ["a", "b"]
 
 
-def test_arguments_of_svc_unite(repository: Repository) -> None:
+def test_arguments_of_svc_unite(repository: Plugged) -> None:
     flag = "--disable-network-policy=true"
     for name in ("one", "two"):
         repository.plugin(name, contribute(f'yield job.patch({{"spec": {{"plugins": {{"svc": ["{flag}"]}}}}}})'))
     assert repository.job()["spec"]["plugins"]["svc"] == [flag, "--publish-not-ready-addresses=true"]
 
 
-def test_the_spec_and_its_overlays_win_over_a_plugin(repository: Repository) -> None:
+def test_the_spec_and_its_overlays_win_over_a_plugin(repository: Plugged) -> None:
     repository.plugin("zone", pod_patch('{"nodeSelector": {"zone": "a", "disk": "ssd"}, "priority": 1}'))
     repository.spec(SPEC + "    nodeSelector: {zone: b}\n    pod: {spec: {priority: 2}}\n")
     assert repository.pod()["nodeSelector"] == {"disk": "ssd", "zone": "b"}
     assert repository.pod()["priority"] == 2
 
 
-def test_plugins_that_disagree_are_both_named_with_both_lines(repository: Repository) -> None:
+def test_plugins_that_disagree_are_both_named_with_both_lines(repository: Plugged) -> None:
     value = '{"spec": {"nodeSelector": {"zone": "%s"}}}'
     repository.plugin("alpha", contribute(f"yield job.roles[0].pod({value % 'a'})"))
     repository.plugin("beta", contribute(f'yield Patch(("pod", "worker"), {value % "b"}, (*job.route, "labels"))'))
@@ -281,7 +190,7 @@ def test_plugins_that_disagree_are_both_named_with_both_lines(repository: Reposi
     assert not MANIFESTS.exists()
 
 
-def test_no_order_of_plugins_changes_a_byte(repository: Repository) -> None:
+def test_no_order_of_plugins_changes_a_byte(repository: Plugged) -> None:
     repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
     repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
     repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
@@ -293,7 +202,7 @@ def test_no_order_of_plugins_changes_a_byte(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("order", [("alpha", "beta"), ("beta", "alpha")])
-def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], repository: Repository) -> None:
+def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], repository: Plugged) -> None:
     bodies = {"alpha": requirement("a"), "beta": requirement("b")}
     for name in order:
         repository.plugin(name, bodies[name])
@@ -315,7 +224,7 @@ HOOKS = {
 
 @pytest.mark.parametrize("failure", ["raise ValueError('boom')", "yield from []\nraise ValueError('boom')"])
 @pytest.mark.parametrize("name", HOOKS)
-def test_a_plugin_that_raises_is_named_with_its_hook_and_line(name: str, failure: str, repository: Repository) -> None:
+def test_a_plugin_that_raises_is_named_with_its_hook_and_line(name: str, failure: str, repository: Plugged) -> None:
     repository.plugin("broken", hook(name, HOOKS[name], failure))
     line = Path("broken.py").read_text(encoding="utf-8").splitlines().index("    raise ValueError('boom')") + 1
     result = build()
@@ -327,14 +236,14 @@ def test_a_plugin_that_raises_is_named_with_its_hook_and_line(name: str, failure
     assert not MANIFESTS.exists()
 
 
-def test_the_other_plugins_go_on_when_one_raises(repository: Repository) -> None:
+def test_the_other_plugins_go_on_when_one_raises(repository: Plugged) -> None:
     repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, volumes: [nowhere]}\n    queue: nowhere"))
     repository.plugin("broken", hook("tfgitops_check_environment", "environment", "raise ValueError('boom')"))
     assert {found.code for found in repository.compile().diagnostics} == {"TF901", "QUEUE01", "STORE01"}
 
 
 @pytest.mark.parametrize("where", ["at import", "in a hook"])
-def test_a_plugin_cannot_end_the_program_quietly(where: str, repository: Repository) -> None:
+def test_a_plugin_cannot_end_the_program_quietly(where: str, repository: Plugged) -> None:
     body = contribute("raise SystemExit(0)") if where == "in a hook" else "raise SystemExit(0)\n"
     repository.plugin("broken", body)
     result = build()
@@ -345,8 +254,10 @@ def test_a_plugin_cannot_end_the_program_quietly(where: str, repository: Reposit
 RUBBISH = {
     "text": ("yield 'nonsense'", "yielded a str"),
     "a problem in place of a patch": ("yield Problem(code='X', message='x', at=())", "yielded a Problem"),
-    "a map": ("return {'a': 1}", "yielded a str"),
-    "a number": ("return 3", "is not iterable"),
+    "text in place of a list": ("return 'nonsense'", "returned a str"),
+    "one patch in place of a list": ("return job.patch({})", "returned a Patch"),
+    "a map": ("return {'a': 1}", "returned a dict"),
+    "a number": ("return 3", "returned an int"),
     "a role that is not there": ("yield Patch(('pod', 'chief'), {}, job.route)", "('pod', 'chief')"),
     "a target that is no tuple": ("yield Patch(['job'], {}, job.route)", "['job']"),
     "a value that is no map": ("yield Patch(('job',), 3, job.route)", "broken"),
@@ -382,7 +293,7 @@ RUBBISH = {
 
 
 @pytest.mark.parametrize("what", RUBBISH)
-def test_rubbish_from_a_plugin_is_its_fault_and_no_crash(what: str, repository: Repository) -> None:
+def test_rubbish_from_a_plugin_is_its_fault_and_no_crash(what: str, repository: Plugged) -> None:
     body, said = RUBBISH[what]
     repository.plugin("broken", contribute(body))
     result = build()
@@ -393,7 +304,7 @@ def test_rubbish_from_a_plugin_is_its_fault_and_no_crash(what: str, repository: 
     assert not MANIFESTS.exists()
 
 
-def test_any_mapping_and_any_sequence_will_do_and_is_copied(repository: Repository) -> None:
+def test_any_mapping_and_any_sequence_will_do_and_is_copied(repository: Plugged) -> None:
     body = """
     from types import MappingProxyType
     value = {}
@@ -410,12 +321,12 @@ def test_any_mapping_and_any_sequence_will_do_and_is_copied(repository: Reposito
     assert repository.pod()["containers"][0]["args"] == ["--fast"]
 
 
-def test_what_a_plugin_said_wrongly_is_told_beside_its_crash(repository: Repository) -> None:
+def test_what_a_plugin_said_wrongly_is_told_beside_its_crash(repository: Plugged) -> None:
     repository.plugin("broken", contribute("yield 3\nraise ValueError('boom')"))
     assert {found.code for found in repository.compile().diagnostics} == {"TF901", "TF902"}
 
 
-def test_a_native_sidecar_of_a_plugin_is_written(repository: Repository) -> None:
+def test_a_native_sidecar_of_a_plugin_is_written(repository: Plugged) -> None:
     repository.plugin("logs", pod_patch("{'initContainers': [{'name': 'l', 'image': 'l', 'restartPolicy': 'Always'}]}"))
     assert [container["name"] for container in repository.pod()["initContainers"]] == ["l"]
 
@@ -433,7 +344,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", ["tfgitops_check_environment", "tfgitops_check_manifests"])
 @pytest.mark.parametrize("what", PROBLEMS)
-def test_a_rubbish_problem_is_the_plugins_fault_and_no_crash(what: str, name: str, repository: Repository) -> None:
+def test_a_rubbish_problem_is_the_plugins_fault_and_no_crash(what: str, name: str, repository: Plugged) -> None:
     repository.plugin("broken", hook(name, HOOKS[name], f"yield Problem({PROBLEMS[what]})"))
     [found] = repository.compile().diagnostics
     assert found.code == "TF902"
@@ -464,7 +375,7 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("what", OBJECTS)
-def test_a_rubbish_object_is_the_plugins_fault_and_no_crash(what: str, repository: Repository) -> None:
+def test_a_rubbish_object_is_the_plugins_fault_and_no_crash(what: str, repository: Plugged) -> None:
     repository.plugin("broken", hook("tfgitops_objects", "environment", f"yield Object({OBJECTS[what]}, ())"))
     before = {path for path in repository.root.rglob("*") if "__pycache__" not in path.parts}
     result = build()
@@ -482,7 +393,7 @@ FOLDERS = [
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_object_leaves_the_manifests(folder: object, repository: Repository) -> None:
+def test_no_object_leaves_the_manifests(folder: object, repository: Plugged) -> None:
     manifest = "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'x'}}"
     body = f"yield Object({manifest}, (), folder={folder!r})"
     repository.plugin("broken", hook("tfgitops_objects", "environment", body))
@@ -495,7 +406,7 @@ KINDS = [("v1", "ConfigMap"), ("batch/v1", "Job"), ("batch.volcano.sh/v1alpha1",
 
 
 @pytest.mark.parametrize(("version", "kind"), KINDS)
-def test_an_object_because_of_a_job_is_not_taken_for_the_job(version: str, kind: str, repository: Repository) -> None:
+def test_an_object_because_of_a_job_is_not_taken_for_the_job(version: str, kind: str, repository: Plugged) -> None:
     body = f"""
         for job in environment.jobs:
             yield Object({{"apiVersion": "{version}", "kind": "{kind}", "metadata": {{"name": "x"}}}}, job.route)
@@ -506,7 +417,7 @@ def test_an_object_because_of_a_job_is_not_taken_for_the_job(version: str, kind:
     assert f"workloads/{kind.lower()}-x.yaml" in [file.path for file in compiled.files]
 
 
-def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Repository) -> None:
+def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Plugged) -> None:
     manifest = "{'apiVersion': 'rbac.authorization.k8s.io/v1', 'kind': 'ClusterRole', 'metadata': {'name': 'a:B_c'}}"
     repository.plugin("roles", hook("tfgitops_objects", "environment", f"yield Object({manifest}, (), 'cluster-3')"))
     assert next(file.path for file in repository.compile().files) == "cluster-3/clusterrole-a:B_c.yaml"
@@ -541,13 +452,13 @@ def test_nothing_is_written_that_is_no_file_of_a_folder(path: str, tmp_path: Pat
         "job.roles[0].replicas = 9",
     ],
 )
-def test_what_a_plugin_sees_is_read_only(body: str, repository: Repository) -> None:
+def test_what_a_plugin_sees_is_read_only(body: str, repository: Plugged) -> None:
     repository.settings("[tool.tfgitops.settings.evil]\nevil = 0")
     repository.plugin("evil", contribute(f"{body}\nreturn []"))
     assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
 
 
-def test_manifests_that_a_plugin_checks_are_read_only(repository: Repository) -> None:
+def test_manifests_that_a_plugin_checks_are_read_only(repository: Plugged) -> None:
     body = "manifests[0]['metadata']['name'] = 'evil'\nreturn []"
     repository.plugin("evil", hook("tfgitops_check_manifests", "manifests", body))
     assert [found.code for found in repository.compile().diagnostics] == ["TF901"]
@@ -568,7 +479,7 @@ OWNED = [
 
 
 @pytest.mark.parametrize("field", OWNED)
-def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: str, repository: Repository) -> None:
+def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: str, repository: Plugged) -> None:
     """A patch that has no effect would be looked for for hours."""
     repository.plugin("mine", contribute(f"yield job.patch({field})"))
     compiled = repository.compile()
@@ -579,16 +490,16 @@ def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: st
 # --- plugins that cannot be used ---------------------------------------------------------------------------------
 
 
-def refusal(repository: Repository) -> str:
-    """Return what is said when the plugins cannot even be found, as `build` says it too."""
+def refusal(repository: Plugged) -> str:
+    """Return what `build` says of a plugin that cannot be used: beside what it says of the spec."""
+    repository.spec(SPEC.replace("image:", "imag:"))
     result = build()
     assert result.exit_code == 1, result.output
-    assert "error[TF902]" in result.stderr
+    assert "error[TF902]" in result.stderr or "error[TF901]" in result.stderr
+    assert "unknown key 'imag'" in result.stderr
     assert "Traceback" not in result.stderr
     assert not MANIFESTS.exists()
-    with pytest.raises(CompileError) as caught:
-        repository.discover().schema  # noqa: B018 - it is made when it is asked for
-    assert render(caught.value.diagnostics) in result.stderr
+    assert render(repository.discover().faults) in result.stderr
     return str(result.stderr)
 
 
@@ -602,20 +513,20 @@ def refusal(repository: Repository) -> str:
         ("raise ValueError('boom')\n", "ValueError('boom')"),
     ],
 )
-def test_a_plugin_that_cannot_be_used_is_named(head: str, said: str, repository: Repository) -> None:
+def test_a_plugin_that_cannot_be_used_is_named(head: str, said: str, repository: Plugged) -> None:
     repository.plugin("broken", head=head)
     stderr = refusal(repository)
     assert "broken" in stderr
     assert said in stderr
 
 
-def test_a_local_plugin_outside_of_the_root_is_refused(repository: Repository) -> None:
+def test_a_local_plugin_outside_of_the_root_is_refused(repository: Plugged) -> None:
     (repository.root.parent / "outside.py").write_text(HEAD)
     Path("pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["../outside.py", "nowhere.py"]\n')
-    assert "../outside.py is not a file inside the root" in refusal(repository)
+    assert "plugin 'outside' local (../outside.py) is not a file inside the root" in refusal(repository)
 
 
-def test_two_plugins_of_one_name_are_refused(repository: Repository) -> None:
+def test_two_plugins_of_one_name_are_refused(repository: Plugged) -> None:
     repository.plugin("queue")
     stderr = refusal(repository)
     assert "two plugins are called 'queue'" in stderr
@@ -646,7 +557,7 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize("what", SCHEMAS)
-def test_a_key_has_one_owner_and_a_schema(what: str, repository: Repository) -> None:
+def test_a_key_has_one_owner_and_a_schema(what: str, repository: Plugged) -> None:
     fragment, said = SCHEMAS[what]
     repository.plugin("broken", hook("tfgitops_schema", "", f"yield {fragment}"))
     stderr = refusal(repository)
@@ -656,7 +567,7 @@ def test_a_key_has_one_owner_and_a_schema(what: str, repository: Repository) -> 
     assert "Traceback" not in CliRunner().invoke(app, ["schema"]).stderr
 
 
-def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Repository) -> None:
+def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Plugged) -> None:
     for name, reference in {"a": "core.schema.json#/$defs/labels", "b": "pod.schema.json#/$defs/Toleration"}.items():
         fragment = f'yield SchemaFragment("role", "{name}", {{"$ref": "{reference}"}})'
         repository.plugin(name, hook("tfgitops_schema", "", fragment))
@@ -665,14 +576,14 @@ def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Repo
     assert found.hint == "did you mean 'operator'?"
 
 
-def test_a_key_may_stand_in_the_block_of_another_plugin(repository: Repository) -> None:
+def test_a_key_may_stand_in_the_block_of_another_plugin(repository: Plugged) -> None:
     repository.plugin("inner", hook("tfgitops_schema", "", 'yield SchemaFragment("gpu", "tier", {"enum": ["gold"]})'))
     repository.spec(SPEC.replace("worker: 2", "worker: {gpu: {count: 1, tier: lead}}"))
     [found] = repository.compile().diagnostics
     assert (found.code, found.expected) == ("TF203", "gold")
 
 
-def test_a_schema_that_raises_is_told(repository: Repository) -> None:
+def test_a_schema_that_raises_is_told(repository: Plugged) -> None:
     repository.plugin("broken", hook("tfgitops_schema", "", "raise ValueError('boom')"))
     assert "plugin 'broken' local failed in tfgitops_schema: ValueError('boom')" in refusal(repository)
 
@@ -688,7 +599,7 @@ def test_a_schema_that_raises_is_told(repository: Repository) -> None:
         "def tfgitops_help(job):\n    return []\n",
     ],
 )
-def test_a_hook_that_does_not_exist_in_this_form_is_told(body: str, repository: Repository) -> None:
+def test_a_hook_that_does_not_exist_in_this_form_is_told(body: str, repository: Plugged) -> None:
     """A slip of the pen would else be a plugin that does nothing."""
     repository.plugin("broken", body)
     assert "broken" in refusal(repository)
@@ -708,7 +619,7 @@ def test_a_hook_that_does_not_exist_in_this_form_is_told(body: str, repository: 
         ("plugins = [", "not TOML"),
     ],
 )
-def test_wrong_settings_of_the_root_are_told(table: str, said: str, repository: Repository) -> None:
+def test_wrong_settings_of_the_root_are_told(table: str, said: str, repository: Plugged) -> None:
     Path("pyproject.toml").write_text(f"[tool.tfgitops]\n{table}\n")
     result = build()
     assert result.exit_code == 1, result.output
@@ -717,7 +628,7 @@ def test_wrong_settings_of_the_root_are_told(table: str, said: str, repository: 
     assert not MANIFESTS.exists()
 
 
-def test_settings_of_a_plugin_that_is_not_there_are_refused(repository: Repository) -> None:
+def test_settings_of_a_plugin_that_is_not_there_are_refused(repository: Plugged) -> None:
     repository.settings("[tool.tfgitops.settings.qeue]\nrequired = true")
     with pytest.raises(CompileError) as caught:
         repository.compile()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
+    from tfgitops.discovery import discover
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
     from tfgitops.kubernetes import quantity
     from tfgitops.kubernetes.image import Image, parse_image
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from tfgitops.kubernetes.resources import pod_requests
     from tfgitops.model import Environment, Job, Role
     from tfgitops.pipeline import Compiled, File, compile_environment
-    from tfgitops.plugins import Plugins, discover, read_schema
+    from tfgitops.plugins import Plugins, read_schema
     from tfgitops.version import __version__
     from tfgitops.view import View
     from tfgitops.volcano.gang import gang_pods
 
 _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
+    "discovery": ("discover",),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
     "kubernetes": ("quantity",),
     "kubernetes.image": ("Image", "parse_image"),
@@ -32,7 +34,7 @@ _HOMES = {
     "kubernetes.resources": ("pod_requests",),
     "model": ("Environment", "Job", "Role"),
     "pipeline": ("Compiled", "File", "compile_environment"),
-    "plugins": ("Plugins", "discover", "read_schema"),
+    "plugins": ("Plugins", "read_schema"),
     "version": ("__version__",),
     "view": ("View",),
     "volcano.gang": ("gang_pods",),

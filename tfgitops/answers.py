@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonschema import Draft202012Validator, SchemaError
 
-from tfgitops.diagnostics import Note, Problem
+from tfgitops.diagnostics import Note, Problem, Route
 from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
 from tfgitops.kubernetes import names
 from tfgitops.kubernetes.kinds import file_name
 from tfgitops.patches import plain_patch
-from tfgitops.plain import AnswerError, check_route, expect, is_route, place_of, plain_map
+from tfgitops.plain import AnswerError, check_route, expect, is_route, kind_of, place_of, plain_map
 from tfgitops.schema import resolves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tfgitops.diagnostics import Route
+    from collections.abc import Callable, Iterable, Iterator
 
 _FOLDER = re.compile(r"workloads|cluster(?:-(?:[2-9]|[1-9][0-9]{1,2}))?").fullmatch
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}").fullmatch
@@ -28,11 +27,21 @@ _RBAC_KINDS = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 _RBAC_NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?").fullmatch
 _FILE_NAME_MAX = 255
 
-Refused = list[tuple[Any, AnswerError]]
-"""Answers that their hook does not allow, and why."""
+_ANSWERS_MAX = 100_000
+_REFUSED_MAX = 20
 
 
-def accept(hook: str, results: Iterable[Iterable[Any]], refused: Refused, *, trusted: bool = False) -> list[Any]:
+class Refusal(NamedTuple):
+    """An answer that its hook does not allow: what it is, how it came, the route that it names, and what is wrong."""
+
+    answer: Any
+    kind: str
+    verb: str
+    route: Route
+    error: AnswerError
+
+
+def accept(hook: str, results: Iterable[Any], refused: list[Refusal], *, trusted: bool = False) -> list[Any]:
     """Return the answers that a hook allows, as the compiler may use them: plain, and not shared with the plugin.
 
     Patches may share values, which are not to be changed.
@@ -40,30 +49,44 @@ def accept(hook: str, results: Iterable[Iterable[Any]], refused: Refused, *, tru
     Args:
         hook: the name of the hook.
         results: what a plugin answered, each an iterable of answers. Whatever it raises on the way is let through.
-        refused: takes each answer that the hook does not allow, and why.
+        refused: takes each answer that the hook does not allow, and why; of very many the first ones.
         trusted: whether the plugin is one of ours: its schemas need not be judged at every start, nor its thousands of
             patches, since what is wrong with them is a bug of ours, and mypy knows their types.
     """
     wanted, check = _ANSWERS[hook]
     if trusted and wanted in (Patch, SchemaFragment):
         return [*chain.from_iterable(results)]
-    taken = []
+    taken: list[Any] = []
     for result in results:
-        for answer in result:
-            if not isinstance(answer, wanted):
-                refused.append((answer, AnswerError("", answer, wanted.__name__)))
-                continue
+        if isinstance(result, (str, bytes, Mapping, wanted)) or not hasattr(type(result), "__iter__"):
+            expected = f"{wanted.__name__}, yielded or in a list"
+            refused.append(_refusal(result, "returned", AnswerError("", result, expected)))
+            continue
+        for number, answer in enumerate(result):
+            if number == _ANSWERS_MAX:
+                error = AnswerError(f"and {_ANSWERS_MAX:,} answers before it, and does not end")
+                refused.append(_refusal(answer, "yielded", error))
+                break
             try:
+                if not isinstance(answer, wanted):
+                    raise AnswerError("", answer, wanted.__name__)  # noqa: TRY301 - one way for all that is refused
                 taken.append(check(answer))
             except AnswerError as error:
-                refused.append((answer, error))
+                if len(refused) < _REFUSED_MAX:
+                    refused.append(_refusal(answer, "yielded", error))
     return taken
 
 
-def route_of(answer: Any) -> Route:
-    """Return the route of the spec that an answer names, if it is one."""
+def known_key(refusal: Refusal) -> Iterator[SchemaFragment]:
+    """Yield the key that a refused fragment claims, if it says so much, with a schema that allows all."""
+    fragment = refusal.answer
+    if isinstance(fragment, SchemaFragment) and all(type(n) is str and n for n in (fragment.site, fragment.key)):
+        yield SchemaFragment(fragment.site, fragment.key, {})
+
+
+def _refusal(answer: Any, verb: str, error: AnswerError) -> Refusal:
     route: Any = getattr(answer, "because", getattr(answer, "at", None))
-    return route if is_route(route) else ()
+    return Refusal(answer, kind_of(answer), verb, route if is_route(route) else (), error)
 
 
 def _object(answer: Object) -> Object:
@@ -110,14 +133,16 @@ def _problem(answer: Problem) -> Problem:
     for note in answer.notes:
         expect(isinstance(note, Note) and type(note.message) is str, "notes", note, "a Note with a message")
         check_route(note.at, "notes.at")
-    return answer
+    if type(answer) is Problem:
+        return answer
+    return Problem(**{name: getattr(answer, name) for name in Problem.__dataclass_fields__})
 
 
 def _accelerator(answer: Accelerator) -> Accelerator:
     for name in ("resource", "title"):
         expect(type(getattr(answer, name)) is str and getattr(answer, name), name, getattr(answer, name), "text")
     expect(type(answer.devices) is int and answer.devices > 0, "devices", answer.devices, "a whole number from 1")
-    return answer
+    return Accelerator(answer.resource, answer.title, answer.devices)
 
 
 def _fragment(answer: SchemaFragment) -> SchemaFragment:

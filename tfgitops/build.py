@@ -11,8 +11,8 @@ from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.load import shown
+from tfgitops.plain import printable
 from tfgitops.plan import level
-from tfgitops.report.text import printable
 from tfgitops.restarts import NO_CONSENT, Consent, Guard
 from tfgitops.write import Difference, alone, apply, compare
 

@@ -57,7 +57,7 @@ CODES: dict[str, str] = {
     "TF801": "an entry of `allow` that allows nothing",
     "TF802": "an entry of `allow` for what cannot be allowed",
     "TF803": "there is no commit with which the last days in `allow` could be compared",
-    "TF901": "a plugin failed",
+    "TF901": "a plugin failed, or did not come to an end",
     "TF902": "a plugin broke the contract of its hook",
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from tfgitops.diagnostics import did_you_mean
 from tfgitops.formats import complain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_SURE = 0.8
+"""How near to a known key one must be to be taken for it where there are further keys that nobody knows."""
 
 _FORMATTED = {str: "string", int: "integer"}
 
@@ -64,7 +68,8 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
         if key in known or any(re.search(pattern, key) for pattern in patterns):
             continue
         if additional is False:
-            yield ValidationError("unknown key", path=[key], instance=value)
+            if "x-more" not in schema or did_you_mean(key, known, cutoff=_SURE):
+                yield ValidationError("unknown key", path=[key], instance=value)
         else:
             yield from _judge_once(validator, value, additional, key)
 

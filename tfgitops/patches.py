@@ -60,7 +60,7 @@ def plain_patch(answer: Patch) -> Patch:
     """
     target, because = answer.target, answer.because
     value: Any = answer.value
-    kind, *roles = target if type(target) is tuple and target else ("",)
+    kind, *roles = target if type(target) is tuple and target and type(target[0]) is str else ("",)
     right = not roles if kind == "job" else kind in ("pod", "container") and [*map(type, roles)] == [str]
     expect(right, "target", target, "('job',), ('pod', ROLE) or ('container', ROLE)")
     check_route(because, "because")

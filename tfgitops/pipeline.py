@@ -17,6 +17,7 @@ from tfgitops.load import load
 from tfgitops.places import Places
 from tfgitops.plan import Planner
 from tfgitops.resolve import resolve
+from tfgitops.seals import Seal
 from tfgitops.validate import validate
 from tfgitops.view import View
 
@@ -71,14 +72,16 @@ class Compiled:
 
 
 def compile_environment(folder: Path, plugins: Plugins, project: Project | None = None) -> Compiled:
-    """Compile one environment's folder; reads its files, writes none, and raises nothing for a bad spec."""
-    findings = _Findings()
+    """Compile one environment's folder; reads its files, writes none, and raises nothing for a bad spec or plugin."""
+    findings = _Findings(plugins.faults)
     try:
-        environment, objects = _compile(folder, plugins, project, findings)
+        environment, objects = _compile(folder, plugins.afresh(), project, findings)
+        findings.stop_on_errors(faults=True)
     except CompileError as error:
         left = findings.leftovers(plugins, finished=False)
         return Compiled(
-            folder=folder, diagnostics=tuple(ordered([*findings.found, *error.diagnostics, *left])),
+            folder=folder,
+            diagnostics=tuple(ordered([*findings.found, *findings.faults, *error.diagnostics, *left])),
             allowed=findings.allowed(), environment=findings.environment, objects=tuple(findings.objects),
         )  # fmt: skip
     files = tuple(_files(environment, objects))
@@ -105,26 +108,29 @@ def _compile(
         problems += findings.allow(environment, plugins, source.day)
     findings.add(places, problems)
     assert environment is not None  # else there was an error
-    problems = []
-    asked = plugins.ask("tfgitops_check_environment", (), problems, environment=environment)
-    findings.add(places, [*_in_force(environment, asked), *problems])
+    seal = Seal(environment, plugins)
+    faults: list[Problem] = []
+    asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
+    findings.add(places, _in_force(environment, asked), faults)
 
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
     findings.environment, findings.objects = environment, objects
-    findings.add(places, planner.problems)
+    findings.add(places, planner.problems, planner.faults)
+    if planner.faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
+        findings.stop_on_errors(faults=True)
     environment = planner.environment
 
     findings.add(places, admit(environment, objects, plugins))
 
-    problems = []
+    faults = []
     manifests = tuple(View(planned.manifest) for planned in objects)
-    accelerators = tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), problems))
+    accelerators = tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), faults))
     asked = plugins.ask(
-        "tfgitops_check_manifests", (), problems, environment=environment, manifests=manifests,
+        "tfgitops_check_manifests", (), faults, environment=environment, manifests=manifests,
         accelerators=accelerators,
     )  # fmt: skip
-    findings.add(places, [*_at_pins(environment, asked), *problems])
+    findings.add(places, [*_at_pins(environment, asked)], [*faults, *seal.broken()])
     return environment, objects
 
 
@@ -155,10 +161,15 @@ def _too_large(environment: Environment, planned: Planned, size: int) -> Iterato
 
 
 class _Findings:
-    """All that was found so far, and what was planned; a stage reports all it can, the next never runs on bad input."""
+    """All that was found so far, and what was planned; a stage reports all it can, the next never runs on bad input.
 
-    def __init__(self) -> None:
+    Faults of plugins are no bad input: they are told beside what is wrong with the spec, and end the compile where the
+    manifests are not whole without those plugins.
+    """
+
+    def __init__(self, faults: Iterable[Diagnostic]) -> None:
         self.found: list[Diagnostic] = []
+        self.faults = list(faults)
         self.environment: Environment | None = None
         self.objects: list[Planned] = []
         self._allowances: Allowances | None = None
@@ -183,22 +194,23 @@ class _Findings:
         """Add problems that end nothing."""
         self.found += self._allowances.sift(problems) if self._allowances else places.diagnose(problems)
 
-    def add(self, places: Places, problems: Iterable[Problem]) -> None:
-        """Add a stage's problems.
+    def add(self, places: Places, problems: Iterable[Problem], faults: Iterable[Problem] = ()) -> None:
+        """Add a stage's problems, and the faults of plugins that came up while it found them.
 
         Raises:
-            CompileError: there is an error among them.
+            CompileError: there is an error among the problems.
         """
         self.tell(places, problems)
+        self.faults += places.diagnose(faults)
         self.stop_on_errors()
 
-    def stop_on_errors(self) -> None:
-        """End the compile where anything found forbids going on.
+    def stop_on_errors(self, *, faults: bool = False) -> None:
+        """End the compile where anything found forbids going on, or a plugin's fault does.
 
         Raises:
             CompileError: there is an error.
         """
-        if has_errors(self.found):
+        if has_errors(self.found) or (faults and self.faults):
             raise CompileError(())
 
 

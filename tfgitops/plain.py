@@ -90,7 +90,21 @@ def place_of(at: Route) -> str:
 def show(value: Any, most: int = 80) -> str:
     """Write any value as a message quotes it: short, and the same in every run."""
     try:
-        text = str.__str__(value) if isinstance(value, str) else repr(value)
-    except Exception:  # noqa: BLE001 - a plugin's object may do anything
-        text = type(value).__name__
+        text = str.__str__(value) if isinstance(value, str) else str.__str__(repr(value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a plugin's object may do anything
+        text = kind_of(value)
     return re.sub(r" at 0x[0-9a-f]+", "", text)[:most]
+
+
+def printable(text: str) -> str:
+    """Show control characters as escapes, so that a name in a spec cannot drive the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def kind_of(value: Any) -> str:
+    """Return the name of a value's class, whatever that class makes of its own name."""
+    return str(type.__dict__["__name__"].__get__(type(value)))

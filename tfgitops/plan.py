@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins import Plugins
 
 _NOTHING = United({})
+_TWO = 2
 _SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
 
 
@@ -62,10 +63,12 @@ class Planner:
     """Plans one environment, and collects what is wrong on the way.
 
     ``environment`` is the one that was resolved; once planned, its pinned jobs have the roles of their manifests.
+    ``problems`` are of the spec, ``faults`` are of plugins.
     """
 
     def __init__(self, environment: Environment, plugins: Plugins, committed: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
+        self.faults: list[Problem] = []
         self.environment = environment
         self._committed = committed
         self._plugins = plugins
@@ -142,10 +145,10 @@ class Planner:
         for role in job.roles:
             asked["pod", role.name] = []
             asked["container", role.name] = []
-        for said in self._plugins.ask("tfgitops_contribute", job.route, self.problems, job=job):
+        for said in self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job):
             patches = asked.get(said[1].target)
             if patches is None:
-                self.problems.append(_no_target(*said, job))
+                self.faults.append(_no_target(*said, job))
             else:
                 patches.append(said)
         return {target: self._united(target[0], patches) for target, patches in asked.items()}
@@ -174,7 +177,7 @@ class Planner:
             yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
 
     def _further_objects(self) -> Iterator[Planned]:
-        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.problems, environment=self.environment):
+        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.faults, environment=self.environment):
             yield self._object(wanted)
 
     def _object(self, wanted: Object) -> Planned:
@@ -242,13 +245,19 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
 
 
 def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
-    """Name the two plugins, and the two lines of the spec, that want different values for one field."""
-    (first, wanted), (second, instead), *_ = conflict.values
-    (one, here), (other, there) = patches[first], patches[second]
+    """Name the plugins, and the lines of the spec, that want different values for one field."""
+    said = [(*patches[index], value) for index, value in conflict.values]
+    (_, here, wanted), (_, there, instead), *_ = said
+    names = [f"'{name}'" for name in dict.fromkeys(name for name, _, _ in said)]
+    who = f"plugins {', '.join(names[:-1])} and {names[-1]} want" if names[1:] else f"plugin {names[0]} wants"
     field_name = ".".join((*here.target[1:], *conflict.path))
     return Problem(
         code="TF401", at=there.because, found=str(instead), expected=str(wanted),
-        message=f"plugins '{one}' and '{other}' want different values for {field_name}",
-        hint="change one of the two lines, or leave one plugin out",
-        notes=(Note(message=f"plugin '{one}' wants {wanted!r} because of this", at=here.because),),
+        message=f"{who} different values for {field_name}",
+        hint=f"change one of the {'two ' if len(said) == _TWO else ''}lines, or leave one plugin out",
+        notes=tuple(
+            Note(message=f"plugin '{name}' wants {value!r} because of this", at=patch.because)
+            for name, patch, value in said
+            if patch is not there
+        ),
     )  # fmt: skip

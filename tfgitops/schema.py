@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.diagnostics import did_you_mean
 from tfgitops.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
@@ -63,13 +63,25 @@ class SpecSchema:
     job_widener: Widener
 
 
-def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
-    """Join the core's schema and the plugins' fragments.
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A fragment that has no place: its key is ``owned``, by a plugin or by the core, or there is no such site."""
 
-    Raises:
-        CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
+    fragment: SchemaFragment
+    message: str
+    hint: str
+    owner: str = ""
+    owned: bool = True
+
+
+def join(fragments: Iterable[SchemaFragment], *, more: bool = False) -> tuple[SpecSchema, list[Clash]]:
+    """Join the core's schema and the plugins' fragments, the first of two with one key, and name the others.
+
+    Args:
+        fragments: the keys of the plugins, those first that keep a key that others want, too.
+        more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
     """
-    core = joined_source(fragments)
+    core, clashes = _join(fragments, more=more)
     documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
     resolve = _Resolver(documents)
     definitions = core["$defs"]
@@ -77,40 +89,58 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
     job = environment["properties"]["jobs"]["additionalProperties"]
     role = job["properties"]["worker"]
     nothing = Widener((), {}, None, None)
-    return SpecSchema(environment, job, role, _widener(environment) or nothing, _widener(job) or nothing)
+    return SpecSchema(environment, job, role, _widener(environment) or nothing, _widener(job) or nothing), clashes
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
     """Return the core's schema with the fragments in their places, references unresolved.
 
-    Raises:
-        CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
+    Fragments that have no place are left out: `join` names them.
     """
+    return _join(fragments, more=False)[0]
+
+
+def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str, Any], list[Clash]]:
     core = copy.deepcopy(schema_file("core.schema.json"))
     definitions = core["$defs"]
     shared = definitions.pop("shared")["properties"]
-    environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
-    # A role's keys may stand in a job too, so of both there is one owner. The first of each row takes the key.
-    sites = {"environment": (environment,), "job": (job, shared), "role": (shared, job, role)}
-    blocks: dict[str, dict[str, Any]] = {}
-    owners: dict[tuple[int, str], str] = {}
-    for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
-        key, places = fragment.key, sites.get(fragment.site)
-        if places is None:
-            if fragment.site not in blocks:
-                raise _homeless(fragment, [*sites, *blocks])
-            places = (blocks[fragment.site].setdefault("properties", {}),)
-        if taken := [place for place in places if key in place]:
-            raise _owned(fragment, owners.get((id(taken[0]), key), "the core"))
-        places[0][key] = blocks[key] = copy.deepcopy(dict(fragment.schema))
-        owners[id(places[0]), key] = fragment.owner
+    blocks, clashes = _put(fragments, shared, definitions)
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
     kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
     defaults = definitions["defaults"]
     defaults["properties"] = kept
     defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
-    return core
+    if more:
+        for holder in ("environment", "job", "role", "defaults"):
+            definitions[holder]["x-more"] = True
+        for block in blocks:
+            block["x-more"] = True
+    return core, clashes
+
+
+def _put(
+    fragments: Iterable[SchemaFragment], shared: dict[str, Any], definitions: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[Clash]]:
+    """Put fragments into their sites, and return what was put there, and what has no place."""
+    environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
+    # A role's keys may stand in a job too, so of both there is one owner. The first of each row takes the key.
+    sites = {"environment": (environment,), "job": (job, shared), "role": (shared, job, role)}
+    blocks: dict[str, dict[str, Any]] = {}
+    owners: dict[tuple[int, str], str] = {}
+    clashes = []
+    for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
+        key, places = fragment.key, sites.get(fragment.site)
+        if places is None and fragment.site not in blocks:
+            clashes.append(_homeless(fragment, [*sites, *blocks]))
+            continue
+        places = places or (blocks[fragment.site].setdefault("properties", {}),)
+        if taken := [place for place in places if key in place]:
+            clashes.append(_owned(fragment, owners.get((id(taken[0]), key), "")))
+            continue
+        places[0][key] = blocks[key] = copy.deepcopy(dict(fragment.schema))
+        owners[id(places[0]), key] = fragment.owner
+    return list(blocks.values()), clashes
 
 
 def resolves(reference: Any) -> bool:
@@ -121,18 +151,17 @@ def resolves(reference: Any) -> bool:
     return bool(marker) and document in ("", "core.schema.json") and name in joined_source(())["$defs"]
 
 
-def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> CompileError:
+def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> Clash:
     message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
-    return _unusable(message, did_you_mean(fragment.site, sites) or "the sites are environment, job and role")
+    hint = did_you_mean(fragment.site, sites) or "the sites are environment, job and role"
+    return Clash(fragment, message, hint, owned=False)
 
 
-def _owned(fragment: SchemaFragment, owner: str) -> CompileError:
-    message = f"the key '{fragment.key}' of {fragment.owner} for the {fragment.site} is owned already, by {owner}"
-    return _unusable(message, "a role's keys may stand in a job too; give it another name, or leave one plugin out")
-
-
-def _unusable(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF902", severity="error", message=message, hint=hint)])
+def _owned(fragment: SchemaFragment, owner: str) -> Clash:
+    by = owner or "the core"
+    message = f"the key '{fragment.key}' of {fragment.owner} for the {fragment.site} is owned already, by {by}"
+    hint = "a role's keys may stand in a job too; give it another name, or leave one plugin out"
+    return Clash(fragment, message, hint, owner)
 
 
 class _Resolver:

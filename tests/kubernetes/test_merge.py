@@ -1,18 +1,16 @@
 """Parts of pods merge by Kubernetes's list keys, and parts of equal rank merge in any order and any cut."""
 
 import json
-from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import pytest
+from cuts import MISSING, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfgitops.kubernetes.merge import RULES, Conflict, Part, Rule, merge, union
 from tfgitops.kubernetes.schemafile import schema_file
-
-MISSING = object()
 
 
 def rules_of_schema(name: str) -> dict[str, Any]:
@@ -211,8 +209,6 @@ CONTAINERS = st.fixed_dictionaries(
     },
 )
 POD_FIELDS = RULES["PodTemplateSpec"].fields["spec"].fields
-TOLERATIONS = POD_FIELDS["tolerations"]
-WHOLE = Rule(one_of=True)
 VOLUMES: st.SearchStrategy[Any] = st.fixed_dictionaries({"name": NAMES}, optional={"emptyDir": st.just({})})
 PODS: st.SearchStrategy[Part] = st.fixed_dictionaries(
     {},
@@ -233,27 +229,6 @@ PODS: st.SearchStrategy[Part] = st.fixed_dictionaries(
     },
 )
 quick = settings(max_examples=150, deadline=None)
-
-
-def cut(value: Any, rule: Rule, count: int, data: st.DataObject) -> list[Any]:
-    """Cut a value into parts whose union it is; MISSING where a part has nothing of it."""
-    if isinstance(value, Mapping) and value.keys() - rule.keys and not rule.one_of:
-        return cut_map(value, rule, count, data)
-    if isinstance(value, list) and value and (rule.keys or rule.unite == TOLERATIONS.unite):
-        pieces = [cut(element, rule if rule.keys else WHOLE, count, data) for element in value]
-        parts = [[piece for piece in part if piece is not MISSING] for part in zip(*pieces, strict=True)]
-        return [part or MISSING for part in parts]
-    owners = data.draw(st.sets(st.integers(0, count - 1), min_size=1))
-    return [value if index in owners else MISSING for index in range(count)]
-
-
-def cut_map(value: Part, rule: Rule, count: int, data: st.DataObject) -> list[Any]:
-    parts: list[Any] = [{} for _ in range(count)]
-    for key in value.keys() - rule.keys:
-        for part, piece in zip(parts, cut(value[key], rule.fields.get(key, Rule()), count, data), strict=True):
-            if piece is not MISSING:
-                part[key] = piece
-    return [part | {key: value[key] for key in rule.keys if key in value} if part else MISSING for part in parts]
 
 
 @quick

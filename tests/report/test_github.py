@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 from tfgitops.cli import app
 from tfgitops.diagnostics import Diagnostic, Span
+from tfgitops.plain import printable
 from tfgitops.report import as_github
 from tfgitops.report.checkout import Checkout
-from tfgitops.report.text import explained, printable
+from tfgitops.report.text import explained
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 COMMAND = re.compile(r"::(?P<name>error|warning) (?P<properties>[^:]*)::(?P<data>[^\r\n]*)")

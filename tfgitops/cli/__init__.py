@@ -10,7 +10,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from tfgitops.cli.common import example
+from tfgitops.cli.common import example, guarded
 
 COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", "schema", "lock")
 """In the order of their use; each is a module here, imported when it is called: the others cost no start."""
@@ -41,14 +41,18 @@ app = typer.Typer(
 
 def _version(*, value: bool) -> None:
     if value:
-        from tfgitops.plugins import discover  # noqa: PLC0415 - commands import what they need
+        from tfgitops.discovery import discover  # noqa: PLC0415 - commands import what they need
         from tfgitops.project import find_root, read_project  # noqa: PLC0415
         from tfgitops.version import __version__  # noqa: PLC0415
 
-        project = read_project(find_root(Path.cwd()))
-        names = ", ".join(f"{plugin.name} {plugin.version}" for plugin in discover(project).plugins)
-        print(f"tfgitops {__version__} (plugins: {names or 'none'})")
-        raise typer.Exit
+        @guarded
+        def show() -> int:
+            plugins = discover(read_project(find_root(Path.cwd()))).plugins
+            names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins]
+            print(f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})")
+            return 0
+
+        show()
 
 
 @app.callback()

@@ -18,6 +18,7 @@ from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has
 from tfgitops.load import find_environments, shown
 from tfgitops.lock import check_lock
 from tfgitops.pipeline import Compiled
+from tfgitops.plain import printable
 from tfgitops.project import SPEC
 from tfgitops.report import text
 from tfgitops.session import Session, compile_all
@@ -89,8 +90,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             sys.stderr.write(f"standard output cannot be written: {error.strerror}\n")
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
-        except KeyboardInterrupt:
-            print("interrupted; what was written is whole", file=sys.stderr)
+        except KeyboardInterrupt as error:
+            where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end
+            print(f"interrupted{where}; what was written is whole", file=sys.stderr)
             code = 130
         except (typer.Exit, typer.BadParameter):
             raise
@@ -143,7 +145,7 @@ def exceptions(results: Iterable[Compiled]) -> list[str]:
         for compiled in results
         for one in compiled.allowed
     }
-    return [text.printable(line) for line in sorted(lines)]
+    return [printable(line) for line in sorted(lines)]
 
 
 def _progress(total: int) -> Callable[[int, Path], None]:

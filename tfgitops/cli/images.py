@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import Format, NoColour, Paths, Without, command_app, compile_session, example, guarded, report
+from tfgitops.cli.common import (
+    Form,
+    Format,
+    NoColour,
+    Paths,
+    Without,
+    command_app,
+    compile_session,
+    example,
+    guarded,
+    report,
+)
 from tfgitops.diagnostics import CompileError, has_errors, ordered
 from tfgitops.images import used_images
 from tfgitops.report.images import as_json, as_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfgitops.cli.common import Paths, Quiet, Without, command_app, example, guarded
+from tfgitops.diagnostics import CompileError
 from tfgitops.load import shown
 from tfgitops.lock import versions, write_lock
 from tfgitops.session import open_session
@@ -17,6 +18,8 @@ app = command_app()
 def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -> int:
     """Record the versions of the compiler and the plugins in tfgitops.lock."""
     session = open_session(paths or [Path("environments")], no_plugin or ())
+    if session.plugins.faults:
+        raise CompileError(session.plugins.faults)
     path = write_lock(session)
     if not quiet:
         print(f"{shown(path)}: " + ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items()))

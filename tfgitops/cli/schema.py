@@ -12,8 +12,8 @@ import typer
 
 from tfgitops.cli.common import Without, command_app, example, guarded
 from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.discovery import discover
 from tfgitops.editors import for_editors
-from tfgitops.plugins import discover
 from tfgitops.project import find_root, read_project
 
 app = command_app()
@@ -37,6 +37,8 @@ def schema(
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
     plugins = discover(read_project(find_root(Path.cwd())), no_plugin or ())
+    if plugins.faults:
+        raise CompileError(plugins.faults)
     content = json.dumps(for_editors(plugins.fragments, job=which is Which.job), indent=2, ensure_ascii=False) + "\n"
     if output is None:
         sys.stdout.write(content)

@@ -136,7 +136,8 @@ def identity_of(element: Part, rule: Rule) -> tuple[Any, ...]:
 
 def _unite_maps(given: Given, rule: Rule, path: tuple[str, ...], conflicts: list[Conflict]) -> dict[str, Any]:
     if rule.one_of and len({choice for _, part in given if (choice := _choice(part, rule.keys))}) > 1:
-        conflicts.append(Conflict(path=path, values=_different(given)))
+        choosing = [(index, part) for index, part in given if _choice(part, rule.keys)]
+        conflicts.append(Conflict(path=path, values=_different(choosing)))
         return {key: value for _, part in given for key, value in part.items() if key in rule.keys}
     united = {}
     for key in sorted({key for _, part in given for key in part}):

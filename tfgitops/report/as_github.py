@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfgitops.report.text import explained, printable
+from tfgitops.plain import printable
+from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

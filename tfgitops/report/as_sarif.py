@@ -8,8 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.plain import printable
 from tfgitops.report.checkout import uri
-from tfgitops.report.text import explained, printable
+from tfgitops.report.text import explained
 from tfgitops.version import __version__
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.emit import emit
-from tfgitops.report.text import columns, paint, printable
+from tfgitops.plain import printable
+from tfgitops.report.text import columns, paint
 from tfgitops.structure import value_at
 from tfgitops.yamltext import compose
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.image import parse_image
-from tfgitops.report.text import printable
+from tfgitops.plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfgitops.report.text import printable, totals
+from tfgitops.plain import printable
+from tfgitops.report.text import totals
 from tfgitops.review import words
 
 if TYPE_CHECKING:

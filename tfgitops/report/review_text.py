@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tfgitops.report.text import printable
+from tfgitops.plain import printable
 from tfgitops.review import words
 
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from tfgitops.plain import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -35,13 +37,6 @@ def totals(diagnostics: Iterable[Diagnostic]) -> str:
     severities = [diagnostic.severity for diagnostic in diagnostics]
     counts = ((severities.count(kind), kind) for kind in ("error", "warning", "note"))
     return ", ".join(f"{number} {kind}{'' if number == 1 else 's'}" for number, kind in counts if number)
-
-
-def printable(text: str) -> str:
-    """Show control characters as escapes, so that a name in a spec cannot drive the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def explained(diagnostic: Diagnostic) -> str:
