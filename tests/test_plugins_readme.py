@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import REPOSITORY, Result
+from conftest import REPOSITORY
 
 from tfgitops import compile_environment, discover, hookspecs
 from tfgitops.project import read_project
+from tfgitops.testing import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -56,7 +56,7 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
         assert f"tfgitops/schemas/{schema.name}" in names
     for plugin in ("gpu", "nodes", "queue", "storage"):
         assert f"tfgitops_{plugin}/schema.json" in names
-    assert not [name for name in names if "__pycache__" in name or "test" in name]
+    assert not [name for name in names if "__pycache__" in name or "tests/" in name or "/test_" in name]
 
 
 def test_installed_compiler_is_not_the_checkout(program: Path, tmp_path: Path) -> None:
