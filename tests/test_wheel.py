@@ -84,3 +84,8 @@ def test_installed_compiler_finds_its_schemas(which: str, program: Path, tmp_pat
     installed = run(program, "schema", which, cwd=tmp_path)
     assert installed == checkout
     assert json.loads(installed)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_installed_compiler_writes_a_plugin_that_passes_its_tests(program: Path, tmp_path: Path) -> None:
+    run(program, "plugins", "new", "team", cwd=tmp_path)
+    assert run(program, "plugins", "test", cwd=tmp_path / "tfgitops-team").endswith("3 passed\n")

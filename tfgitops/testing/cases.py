@@ -121,7 +121,7 @@ def find_cases(folder: Path) -> list[Case]:
         CompileError: there is none.
     """
     found = [
-        Case(folder=place, good=kind == "ok")
+        Case(folder=place.resolve(), good=kind == "ok")
         for kind in KINDS
         if (folder / kind).is_dir()
         for place in sorted((folder / kind).iterdir())

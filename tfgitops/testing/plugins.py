@@ -68,33 +68,55 @@ def load_package(folder: Path) -> list[Plugin]:
     Raises:
         CompileError: there is none, or one cannot be imported.
     """
-    try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise _refuse(f"{folder} has no pyproject.toml that can be read: {error}", "") from error
-    points = project.get("entry-points", {}).get(GROUP, {})
+    path = folder / "pyproject.toml"
+    points = names_plugins(path)
     if not points:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
-        raise _refuse(f"{folder / 'pyproject.toml'} names no plugin", hint)
-    version = str(project.get("version", "0"))
+        raise _refuse(f"{path} names no plugin", hint)
+    version = str(_project(path).get("version", "0"))
     return [Plugin(name, _import(folder, target), version, target) for name, target in sorted(points.items())]
 
 
+def names_plugins(path: Path) -> dict[str, str]:
+    """Return the plugins that a pyproject.toml names as entry points: what each name stands for."""
+    points: dict[str, str] = _project(path).get("entry-points", {}).get(GROUP, {})
+    return points
+
+
+def _project(path: Path) -> dict[str, Any]:
+    try:
+        project: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+    return project
+
+
 def _import(folder: Path, target: str) -> Any:
-    """Import what an entry point names from its own folder, or from where it is installed."""
+    """Import what an entry point names from its own folder, afresh."""
     module, _, attribute = target.partition(":")
     places = [str(folder), str(folder / "src")]
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files
     sys.path[:0] = places
     try:
+        _forget(module)
         found: Any = importlib.import_module(module)
         for name in filter(None, attribute.split(".")):
             found = getattr(found, name)
     except Exception as error:  # whatever its own code raises
         raise _refuse(f"{target} cannot be imported: {error}", f"it is an entry point of {folder}") from error
     finally:
+        sys.dont_write_bytecode = kept
         for place in places:
             sys.path.remove(place)
     return found
+
+
+def _forget(module: str) -> None:
+    """Forget what was imported under a name, and below it: another folder's, or this one's as it was."""
+    top = module.partition(".")[0]
+    for name in [name for name in sys.modules if name == top or name.startswith(f"{top}.")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 def _name(given: Any) -> str:
