@@ -110,7 +110,7 @@ def tfgitops_objects(environment: Environment) -> Iterable[Object]:
 
 @hookspec
 def tfgitops_accelerators() -> Iterable[Accelerator]:
-    """Say which resources are accelerators; not called yet, it is there for the totals that reviews will show."""
+    """Say which resources are accelerators; called once by `tfgitops review`, which sums up what queues gain and lose."""
     raise NotImplementedError
 
 
