@@ -710,10 +710,10 @@ def test_version_names_the_plugins() -> None:
         assert plugin in result.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "plugins list", "plugins new", "plugins test"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_help_has_an_example_and_the_exit_codes(command: str, option: str) -> None:
-    result = run(command, option)
+    result = run(*command.split(), option)
     assert result.exit_code == 0
     words = " ".join(result.stdout.split())
     assert f"Example: tfgitops {command}" in words

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from conftest import Result
-
     from tfgitops import Plugins
+    from tfgitops.testing import Result
 
     Compile = Callable[..., Result]
     Json = dict[str, Any]

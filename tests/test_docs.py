@@ -74,7 +74,7 @@ def test_what_explain_says_in_a_page_is_what_it_says(
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     fresh, number = re.subn(r"```console\n\$ (tfgitops explain .*)\n(?:(?!```).*\n)*```", told, text)
     assert number > 0
-    if request.config.getoption("--refresh"):
+    if request.config.getoption("tfgitops_refresh"):
         (REPOSITORY / page).write_text(fresh, encoding="utf-8")
         text = fresh
     assert text == fresh

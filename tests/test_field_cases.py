@@ -19,10 +19,9 @@ from tfgitops.report.text import render
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
-
     from tfgitops import Plugins
     from tfgitops.diagnostics import Diagnostic
+    from tfgitops.testing import Result
 
     Compile = Callable[..., Result]
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Result
-
     from tfgitops.places import Places
+    from tfgitops.testing import Result
 
 HEAD = {"apiVersion": "tfgitops/v1alpha1", "kind": "Environment"}
 

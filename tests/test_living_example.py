@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Result
-
     from tfgitops import Plugins
+    from tfgitops.testing import Result
 
 EXAMPLE = REPOSITORY / "environments"
 NAMES = ["dev", "prod", "tutorial", "vivo"]

@@ -11,7 +11,7 @@ from tfgitops_nodes.packing import fits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 NODES = """
 nodes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from conftest import HEAD, REPOSITORY
+from conftest import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl
@@ -20,15 +20,15 @@ from tfgitops.emit import emit
 from tfgitops.frozen import RefusedError, committed_job
 from tfgitops.headers import with_header
 from tfgitops.plugins import Plugin
+from tfgitops.testing import HEAD
 from tfgitops.volcano.identity import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from conftest import Result
-
     from tfgitops import Environment
+    from tfgitops.testing import Result
 
 SPEC = """\
 queues: {vision: {parent: research, capability: {cpu: 8}}, research: {}}

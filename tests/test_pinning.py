@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import HEAD, REPOSITORY
+from conftest import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -22,6 +22,7 @@ from tfgitops.diagnostics import CompileError
 from tfgitops.load import load
 from tfgitops.pinning import pin_jobs, unpin_jobs
 from tfgitops.resolve import merge_files
+from tfgitops.testing import HEAD
 from tfgitops.yamltext.edit import EditError, edited
 
 if TYPE_CHECKING:

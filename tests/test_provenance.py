@@ -22,9 +22,8 @@ from tfgitops.structure import leaves, value_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Result
-
     from tfgitops.plan import Planned
+    from tfgitops.testing import Result
 
 ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / "ok").iterdir())]
 FOLDERS = [folder for root in ROOTS for folder in find_environments(root)]

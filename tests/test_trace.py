@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 CASES = [
     # overlays, by Kubernetes's list keys whatever their order

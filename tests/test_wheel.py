@@ -63,7 +63,7 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
         assert f"tfgitops/schemas/{schema.name}" in names
     for plugin in ("gpu", "nodes", "policy", "queue", "storage"):
         assert f"tfgitops_{plugin}/schema.json" in names
-    assert not [name for name in names if "__pycache__" in name or "test" in name]
+    assert not [name for name in names if "__pycache__" in name or "tests/" in name or "/test_" in name]
 
 
 def test_installed_compiler_is_not_the_checkout(program: Path, tmp_path: Path) -> None:
@@ -91,3 +91,8 @@ def test_installed_compiler_finds_its_schemas(which: str, program: Path, tmp_pat
     installed = run(program, "schema", which, cwd=tmp_path)
     assert installed == checkout
     assert json.loads(installed)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_installed_compiler_writes_a_plugin_that_passes_its_tests(program: Path, tmp_path: Path) -> None:
+    run(program, "plugins", "new", "team", cwd=tmp_path)
+    assert run(program, "plugins", "test", cwd=tmp_path / "tfgitops-team").endswith("3 passed\n")

@@ -45,6 +45,12 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced)
 
 
+def gather(found: Iterable[Plugin]) -> Plugins:
+    """Join plugins that were found otherwise, as `discover` does: one of another version is there with its fault."""
+    checked = (plugin if plugin.fault else _declared(plugin, plugin.hooks) for plugin in found)
+    return Plugins(tuple(_each_once(checked)), seconds=_seconds(), traced=_traced())
+
+
 def _seconds() -> float:
     """Read how many seconds one call of a plugin may take; 0 is without end."""
     text = os.environ.get(_LIMIT, "")
@@ -105,6 +111,11 @@ def _installed(point: Any, seconds: float) -> Plugin:
     return _imported(plugin, point.load, 0 if bundled else seconds)
 
 
+def load_local(project: Project, name: str) -> Plugin:
+    """Import one local plugin of a repository; one that cannot be used is there with its fault."""
+    return _local(project, name, _seconds())
+
+
 def _local(project: Project, name: str, seconds: float) -> Plugin:
     path = (project.root / name).resolve()
     plugin = Plugin(path.stem, None, "local", name)
@@ -117,13 +128,17 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
 def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
     """Import a plugin, which runs its code, and read the version of the contract that it declares."""
     try:
-        hooks = load() if plugin.bundled else _isolated(plugin, load, seconds)
-        version = getattr(hooks, "tfgitops_api", None)
+        return _declared(plugin, load() if plugin.bundled else _isolated(plugin, load, seconds))
     except KeyboardInterrupt as error:
         error.add_note(f"while {plugin} was imported")
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
         return plugin.unusable(f"cannot be imported: {failed_import(error, file, seconds)}")
+
+
+def _declared(plugin: Plugin, hooks: Any) -> Plugin:
+    """Return a plugin with its hooks, if it declares our version of the contract."""
+    version = getattr(hooks, "tfgitops_api", None)
     if type(version) is not int or version != API_VERSION:
         declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {show(version)}"
         return plugin.unusable(declared, f"this compiler speaks version {API_VERSION}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 WAVE = "argocd.argoproj.io/sync-wave"
 SUBSTITUTE = "kustomize.toolkit.fluxcd.io/substitute"

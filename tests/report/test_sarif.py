@@ -25,9 +25,8 @@ from tfgitops.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
-
     from tfgitops import Plugins
+    from tfgitops.testing import Result
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 GOOD = HEAD + "jobs:\n  train: {image: 'tf:2.21', worker: 2}\n"

@@ -11,7 +11,7 @@ from tfgitops.tensorflow.discovery import in_order, references
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 
 def test_each_pod_knows_the_cluster_and_its_own_place(compile_spec: Callable[[str], Result]) -> None:

@@ -12,7 +12,7 @@ from tfgitops.volcano.stricter import ADMITTED, STRICTER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
     Compile = Callable[..., Result]
 

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 EVICTED = {"event": "PodEvicted", "action": "RestartJob"}
 RESTART_JOB = {"event": "PodFailed", "action": "RestartJob"}

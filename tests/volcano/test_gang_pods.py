@@ -11,7 +11,7 @@ from tfgitops import gang_pods
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tfgitops.volcano.identity import digest_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Result
+    from tfgitops.testing import Result
 
 BASE = "image: a, command: [x], worker: 2, tasks: {feed: 2}"
 

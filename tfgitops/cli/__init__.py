@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from tfgitops.cli.common import example, guarded
 
-COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", "schema", "lock")
+COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", "schema", "lock", "plugins")
 """In the order of their use; each is a module here, imported when it is called: the others cost no start."""
 
 

@@ -1,0 +1,141 @@
+"""The checker sees each way of breaking the contract, and none in our own plugins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tfgitops import Plugins, discover
+from tfgitops.testing import RULES, ContractError, breaches, check_plugin
+
+CASES = Path(__file__).parent.parent / "cases"
+GOOD = """
+from tfgitops import Object, Problem, SchemaFragment, hookimpl
+
+tfgitops_api = 1
+CODES = {"TEAM01": "a team that nobody knows"}
+
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "team", {"type": "string", "description": "who runs it"})
+
+
+@hookimpl
+def tfgitops_check_environment(environment):
+    for job in environment.jobs:
+        if job.get("team") == "nobody":
+            yield Problem(code="TEAM01", message="nobody is no team", at=(*job.route, "team"), hint="name a team")
+
+
+@hookimpl
+def tfgitops_contribute(job):
+    if team := job.get("team"):
+        yield job.patch({"metadata": {"labels": {"team": team}}}, "team")
+
+
+@hookimpl
+def tfgitops_objects(environment):
+    for job in environment.jobs:
+        if team := job.get("team"):
+            metadata = {"name": f"team-{job.name}"}
+            yield Object({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, (*job.route, "team"))
+"""
+SPECS = (
+    "jobs:\n  a: {image: tf, worker: 1, team: red, env: {B: 1, A: 2}}\n  b: {image: tf, worker: 1, team: blue}\n",
+    "jobs:\n  a: {image: tf, worker: 1, team: nobody}\n",
+)
+
+
+def plugin(tmp_path: Path, change: tuple[str, str] = ("", "")) -> Path:
+    """Write the good plugin with some of its text changed."""
+    assert change[0] in GOOD
+    path = tmp_path / "team.py"
+    path.write_text(GOOD.replace(*change) if change[0] else GOOD, encoding="utf-8")
+    return path
+
+
+def test_a_plugin_that_keeps_the_contract_passes(tmp_path: Path) -> None:
+    check_plugin(plugin(tmp_path), SPECS)
+
+
+@pytest.mark.parametrize("name", [one.name for one in discover().plugins])
+def test_our_own_plugins_keep_the_contract_on_our_cases(name: str, plugins: Plugins) -> None:
+    """The good ones, and those that show a code of the plugin's."""
+    [hooks] = [one.hooks for one in plugins.plugins if one.name == name]
+    told = [path for path in CASES.glob("bad/*/expected.txt") if any(code in path.read_text() for code in hooks.CODES)]
+    places = [CASES / "ok", *sorted(path.parent for path in told)]
+    check_plugin(name, [spec.parent for place in places for spec in sorted(place.rglob("environment.yaml"))])
+
+
+Change = tuple[str, str]
+YIELD = 'yield job.patch({"metadata": {"labels": {"team": team}}}, "team")'
+SCHEMA = '{"type": "string", "description"'
+
+
+def working(code: str) -> Change:
+    """Let the plugin do something before it contributes."""
+    head = "@hookimpl\ndef tfgitops_contribute(job):\n"
+    return head, f"{head}    {code}\n"
+
+
+def labelled(value: str) -> Change:
+    """Let the plugin write another label."""
+    return '{"team": team}', f'{{"team": {value}}}'
+
+
+BROKEN: dict[str, tuple[str, Change]] = {
+    "it raises": ("answers", working("1 / 0")),
+    "it yields something else": ("answers", (YIELD, "yield team")),
+    "it reads the clock": ("pure", working("import time; time.time()")),
+    "it reads the date": ("pure", working("import datetime; datetime.date.today()")),
+    "it reads a file": ("pure", working("open(__file__).close()")),
+    "it lists a folder": ("pure", working("import os; os.listdir('.')")),
+    "it asks for an address": ("pure", working("import socket; socket.getaddrinfo('localhost', 80)")),
+    "it opens a socket": ("pure", working("import socket\n    with socket.socket() as s: s.bind(('127.0.0.1', 0))")),
+    "it starts a program": ("pure", working("import subprocess; subprocess.run('true')")),
+    "it throws dice": ("pure", labelled("str(__import__('random').randrange(10**9))")),
+    "it counts": ("pure", labelled("str(CODES.setdefault('n', []).append(1) or len(CODES['n']))")),
+    "it reads the variables of its process": ("pure", labelled("str(len(__import__('os').environ))")),
+    "it changes what it is given": ("inputs", (YIELD, 'job.data._data["team"] = team + "x"')),
+    "it takes the first key of a map": ("order", labelled('next(iter(job.get("env") or ["none"]))')),
+    "it joins a set": ("order", labelled('"-".join({"a", "b", "c", "d", "e", team})')),
+    "its patch names a key that is not there": ("because", (YIELD, YIELD.replace(', "team")', ', "taem")'))),
+    "its object names nothing": ("because", ('(*job.route, "team"))\n', "())\n")),
+    "its key has no description": ("descriptions", (', "description": "who runs it"', "")),
+    "a property has no description": (
+        "descriptions",
+        (SCHEMA, SCHEMA.replace("{", '{"patternProperties": {"x": {}}, ', 1)),
+    ),
+    "its map takes any key": ("descriptions", (SCHEMA, SCHEMA.replace("{", '{"properties": {}, ', 1))),
+    "its problem has no hint": ("hints", (', hint="name a team"', "")),
+    "its code is not listed": ("codes", ('CODES = {"TEAM01"', 'CODES = {"TEAM02"')),
+    "its code is the compiler's": ("codes", ('code="TEAM01"', 'code="TF203"')),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_breaks_the_contract_is_named_with_its_rule(what: str, tmp_path: Path) -> None:
+    rule, change = BROKEN[what]
+    found = breaches(plugin(tmp_path, change), SPECS)
+    assert {breach.rule for breach in found} == {rule}, found
+
+
+def test_each_rule_is_tried() -> None:
+    assert {rule for rule, _ in BROKEN.values()} | {"shown"} == set(RULES)
+
+
+def test_specs_that_do_not_use_the_plugin_show_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="shown: none of the specs makes it yield"):
+        check_plugin(plugin(tmp_path), ["jobs:\n  a: {image: tf, worker: 1}\n"])
+
+
+def test_a_fragment_that_is_none_is_named(tmp_path: Path) -> None:
+    found = breaches(plugin(tmp_path, ('"type": "string"', '"type": "text"')), SPECS)
+    assert [breach.rule for breach in found] == ["answers"]
+    assert "is no JSON Schema" in found[0].message
+
+
+def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path) -> None:
+    check_plugin(plugin(tmp_path, labelled("str(__import__('random').Random(7).random())")), SPECS)

@@ -1,0 +1,107 @@
+"""`tfgitops plugins`: list the plugins there are, write a new one, and try one on its cases."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.cli.common import Without, command_app, example, guarded
+from tfgitops.discovery import discover
+from tfgitops.load import shown
+from tfgitops.project import find_root, read_project
+
+app = command_app()
+
+
+class Form(StrEnum):
+    """How plugins are listed."""
+
+    text = "text"
+    json = "json"
+
+
+@app.callback(epilog=example("tfgitops plugins new cost-centre"), no_args_is_help=True)
+def _plugins() -> None:
+    """List the plugins, write a new one, or test one."""
+
+
+@app.command("list", epilog=example("tfgitops plugins list"))
+@guarded
+def list_(
+    format_: Annotated[Form, typer.Option("--format", help="How plugins are listed.")] = Form.text,
+    no_plugin: Without = None,
+) -> int:
+    """List the plugins there are: versions, hooks, keys, codes, and where each comes from."""
+    from tfgitops.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
+    from tfgitops.report import plugins as report  # noqa: PLC0415
+
+    found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))
+    sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
+    return 0
+
+
+@app.command(epilog=example("tfgitops plugins new cost-centre --local"))
+@guarded
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as cost-centre.")],
+    local: Annotated[bool, typer.Option("--local", help="Write one file of this repository, not a package.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Where to: ./tfgitops-NAME, or with --local plugins/."),
+    ] = None,
+) -> int:
+    """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
+    from tfgitops.scaffold.names import forms_of  # noqa: PLC0415
+    from tfgitops.scaffold.write import write_local, write_package  # noqa: PLC0415
+
+    forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
+    folder = output or Path(f"tfgitops-{name}")
+    written = write_local(forms, output) if local else write_package(forms, folder)
+    for path in written:
+        print(f"wrote  {shown(path)}")
+    print("\nNext:")
+    print(textwrap.indent(_next_local(forms["key"], written[0]) if local else _next_package(folder), "  "))
+    return 0
+
+
+def _next_package(folder: Path) -> str:
+    return (
+        f"cd {folder}\n"
+        "tfgitops plugins test      its cases and the contract\n"
+        "pip install -e .           and `tfgitops` knows it everywhere"
+    )
+
+
+def _next_local(key: str, path: Path) -> str:
+    return (
+        f"tfgitops plugins list      it is there; change {shown(path)} as you like\n"
+        f"tfgitops plugins test      the contract, on plugins/cases/ok/NAME/environment.yaml or your environments\n"
+        f"tfgitops schema            what editors know of `{key}`"
+    )
+
+
+@app.command("test", epilog=example("tfgitops plugins test --refresh"))
+@guarded
+def try_(
+    path: Annotated[
+        Path, typer.Argument(metavar="[PATH]", help="A package, a repository, or a local plugin's file.")
+    ] = Path(),
+    refresh: Annotated[bool, typer.Option("--refresh", help="Write anew what the cases expect.")] = False,
+) -> int:
+    """Try a plugin on its cases, and check that it keeps the contract."""
+    from tfgitops.testing.trials import find_subject, run  # noqa: PLC0415
+
+    outcomes = []
+    for outcome in run(find_subject(path), refresh=refresh):
+        outcomes.append(outcome)
+        print(f"{'FAIL' if outcome.fault else 'ok':<4}  {outcome.name}")
+        if outcome.fault:
+            print(textwrap.indent(outcome.fault, "      "))
+    failed = sum(bool(outcome.fault) for outcome in outcomes)
+    print(f"\n{failed} of {len(outcomes)} failed" if failed else f"\n{len(outcomes)} passed")
+    return int(failed > 0)

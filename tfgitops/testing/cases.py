@@ -1,0 +1,147 @@
+"""Folders of cases: the manifests of good specs, and what the terminal says of bad ones."""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import chdir
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.committed import MANIFESTS
+from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
+from tfgitops.load import find_environments
+from tfgitops.project import read_project
+from tfgitops.report.text import render, totals
+from tfgitops.session import Session, compile_all
+from tfgitops.write import apply, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tfgitops.pipeline import Compiled
+    from tfgitops.plugins import Plugins
+
+EXPECTED = "expected.txt"
+KINDS = ("ok", "bad")
+
+
+class CaseFailedError(AssertionError):
+    """A case that does not say, or make, what it should; with the difference, line by line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One case: a folder below ``ok/`` or ``bad/`` with an environment, or several.
+
+    In ``ok/`` the specs compile to the manifests that lie beside them, in ``manifests/`` as committed. In ``bad/`` they
+    do not compile. In both ``expected.txt`` is all that is said of them, and is not there where that is nothing. A case
+    is a root of its own, with the ``[tool.tfgitops.settings]`` of its own pyproject.toml where it has one.
+    """
+
+    folder: Path
+    good: bool
+
+    @property
+    def name(self) -> str:
+        """Its kind and its folder, such as ``ok/first``."""
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def environments(self) -> list[Path]:
+        """The folders of its environments."""
+        return find_environments(self.folder)
+
+    def run(
+        self, plugins: Plugins, *, refresh: bool = False, settings: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        """Compile the case, and compare what comes of it with what is there, or write that anew.
+
+        Args:
+            plugins: what it is compiled with.
+            refresh: whether to write the manifests and ``expected.txt`` anew instead of comparing with them.
+            settings: what the plugins are set to, where the case has no pyproject.toml.
+
+        Raises:
+            CaseFailedError: it does not come out as it should.
+        """
+        __tracebackhide__ = True  # pytest shows what is different, not where this noticed
+        results = self._compile(plugins, settings or {})
+        found = list(ordered(diagnostic for compiled in results for diagnostic in compiled.diagnostics))
+        said = f"{render(found)}\n{totals(found)}\n" if found else ""
+        if self.good and has_errors(found):
+            raise CaseFailedError(f"{self.name} does not compile\n\n{said}")
+        if not self.good and not has_errors(found):
+            raise CaseFailedError(f"{self.name} should not compile, and does\n\n{said}".rstrip())
+        differences = list(self._said(said, refresh=refresh))
+        if self.good:
+            differences += [one for compiled in results for one in self._made(compiled, refresh=refresh)]
+        if differences:
+            raise CaseFailedError("\n".join([f"{self.name} is not as it was", *differences]))
+
+    def _compile(self, plugins: Plugins, settings: Mapping[str, Mapping[str, Any]]) -> list[Compiled]:
+        project = read_project(self.folder)
+        if not (self.folder / "pyproject.toml").exists():
+            project = replace(project, settings={name: dict(values) for name, values in settings.items()})
+        with chdir(self.folder):  # what is said names files relative to the case
+            try:
+                folders = self.environments
+            except CompileError as error:
+                raise CaseFailedError(f"{self.name} holds no environment: {error}") from error
+            return compile_all(Session(project=project, plugins=plugins, folders=folders, abandoned=()))
+
+    def _said(self, said: str, *, refresh: bool) -> Iterator[str]:
+        path = self.folder / EXPECTED
+        if refresh and said:
+            path.write_text(said, encoding="utf-8", newline="\n")
+        elif refresh:
+            path.unlink(missing_ok=True)
+        yield from _difference(EXPECTED, path.read_text(encoding="utf-8") if path.exists() else "", said)
+
+    def _made(self, compiled: Compiled, *, refresh: bool) -> Iterator[str]:
+        try:
+            differences = compare(compiled.folder, compiled.files)
+            if refresh:
+                apply(compiled.folder, compiled.files, differences)
+                differences = compare(compiled.folder, compiled.files)
+        except CompileError as error:
+            yield str(error)
+            return
+        texts = {file.path: file.text for file in compiled.files}
+        top = compiled.folder / MANIFESTS
+        for path in (difference.path for difference in differences):
+            there = top / path
+            old = there.read_text(encoding="utf-8") if there.exists() else ""
+            yield from _difference(there.relative_to(self.folder).as_posix(), old, texts.get(path, ""))
+
+
+def find_cases(folder: Path) -> list[Case]:
+    """Return the cases of a folder that has ``ok/`` and ``bad/``, or one of them, sorted.
+
+    Raises:
+        CompileError: there is none.
+    """
+    found = [
+        Case(folder=place.resolve(), good=kind == "ok")
+        for kind in KINDS
+        if (folder / kind).is_dir()
+        for place in sorted((folder / kind).iterdir())
+        if place.is_dir() and not place.name.startswith(".")
+    ]
+    if not found:
+        message = f"there are no cases in {folder}"
+        hint = "a case is a folder in ok/ or bad/ with an environment.yaml"
+        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+    return found
+
+
+def specs_of(cases: Sequence[Case]) -> list[Path]:
+    """Return the folders of the environments of some cases."""
+    return [environment for case in cases for environment in case.environments]
+
+
+def _difference(name: str, old: str, new: str) -> Iterator[str]:
+    lines = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), f"{name} (expected)", f"{name} (found)", lineterm=""
+    )
+    yield from lines

@@ -1,0 +1,104 @@
+"""All that can be tried of a plugin without pytest: its cases, and the contract on their specs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.discovery import load_local
+from tfgitops.load import find_environments, shown
+from tfgitops.project import find_root, read_project
+from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
+from tfgitops.testing.contract import breaches
+from tfgitops.testing.plugins import find_plugins, load_package, names_plugins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tfgitops.plugins import Plugin
+
+_PLACES = (".", "cases", "tests/cases", "plugins/cases")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What is tried: some plugins of one folder, their cases, and the specs on which the contract is checked."""
+
+    plugins: tuple[Plugin, ...]
+    cases: tuple[Case, ...]
+    specs: tuple[Path, ...]
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of one trial; ``fault`` is empty where it passed."""
+
+    name: str
+    fault: str = ""
+
+
+def find_subject(path: Path) -> Subject:
+    """Find what there is to try: in a package's folder, in a repository with local plugins, or of one local file.
+
+    Cases are looked for in the folder itself, in ``cases/``, ``tests/cases/`` and ``plugins/cases/``. Where there are
+    none, the contract is checked on the repository's environments.
+
+    Raises:
+        CompileError: there is no plugin, or nothing to try it on.
+    """
+    path = path.resolve()
+    if not path.exists():
+        raise _refuse(f"{path} is not there", "name a package's folder, a repository or a local plugin's file")
+    folder = path if path.is_dir() else path.parent
+    root, settings = folder, {}
+    if names_plugins(folder / "pyproject.toml"):
+        plugins = load_package(folder)
+    else:
+        root = find_root(folder / "environments" / "any")
+        project = read_project(root)
+        listed = [name for name in project.plugins if path.is_dir() or (root / name).resolve() == path]
+        plugins, settings = [load_local(project, name) for name in listed], project.settings
+    if not plugins:
+        hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
+        raise _refuse(f"there is no plugin in {shown(path)}", hint)
+    cases = _cases(folder) or _cases(root)
+    specs = specs_of(cases) if cases else _environments(root, plugins)
+    return Subject(plugins=tuple(plugins), cases=tuple(cases), specs=tuple(specs), settings=settings)
+
+
+def run(subject: Subject, *, refresh: bool = False) -> Iterator[Outcome]:
+    """Try each case, and then each plugin's contract; ``refresh`` writes anew what the cases expect."""
+    together = find_plugins(*subject.plugins)
+    for case in subject.cases:
+        try:
+            case.run(together, refresh=refresh, settings=subject.settings)
+            yield Outcome(name=f"case {case.name}")
+        except CaseFailedError as error:
+            yield Outcome(name=f"case {case.name}", fault=str(error))
+    for plugin in subject.plugins:
+        found = breaches(plugin, subject.specs, settings=subject.settings)
+        specs = f"{len(subject.specs)} spec{'' if len(subject.specs) == 1 else 's'}"
+        yield Outcome(name=f"contract of '{plugin.name}' on {specs}", fault="\n".join(map(str, found)))
+
+
+def _cases(folder: Path) -> list[Case]:
+    for place in _PLACES:
+        if any((folder / place / kind).is_dir() for kind in KINDS):
+            return find_cases(folder / place)
+    return []
+
+
+def _environments(root: Path, plugins: list[Plugin]) -> list[Path]:
+    top = root / "environments"
+    if top.is_dir():
+        return find_environments(top)
+    names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
+    hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
+    raise _refuse(f"there are no cases, and no environments, to try the plugin {names} on", hint)
+
+
+def _refuse(message: str, hint: str) -> CompileError:
+    return CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])

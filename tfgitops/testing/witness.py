@@ -1,0 +1,150 @@
+"""A plugin that passes all it is asked on to another, watches that one at work, and keeps what it saw."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import tempfile
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tfgitops import hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from tfgitops.plugins import Plugin
+
+HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("tfgitops_"))
+_AT_THE_START = ("tfgitops_schema", "tfgitops_accelerators")
+"""Asked once, without arguments; a plugin may read its own package's schema here."""
+
+_CLOCKS = frozenset({"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "localtime", "gmtime"})
+_DATES = frozenset({"now", "today", "utcnow"})
+_READERS = {
+    "io": frozenset({"open", "open_code"}),
+    "_io": frozenset({"open", "open_code", "FileIO"}),
+    "posix": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
+    "nt": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
+    "_socket": frozenset({"getaddrinfo", "gethostbyname", "gethostname", "socket"}),
+    "_posixsubprocess": frozenset({"fork_exec"}),
+}
+_IMPORTERS = ("importlib._bootstrap", "importlib._bootstrap_external")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One thing that a hook answered."""
+
+    hook: str
+    value: Any
+
+
+class Witness:
+    """Stands in for a plugin; ``answers`` and ``faults`` grow as it is asked.
+
+    A fault is a pair of a rule and a sentence.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self.answers: list[Answer] = []
+        self.faults: dict[tuple[str, str], None] = {}  # in the order in which they were seen, each once
+        hooks = {name: getattr(plugin.hooks, name) for name in dir(plugin.hooks) if not name.startswith("__")}
+        watched = {name: self._watched(name, value) for name, value in hooks.items() if name in HOOKS}
+        stand_in = ModuleType(plugin.name)
+        vars(stand_in).update({**hooks, **watched})
+        self.plugin = replace(plugin, hooks=stand_in, bundled=False)
+
+    def _watched(self, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def ask(*arguments: Any) -> list[Any]:
+            before = repr(arguments)
+            first = self._once(hook, function, arguments)
+            with _elsewhere():
+                second = list(function(*arguments) or ())
+            if repr(arguments) != before:
+                self._blame("inputs", f"{hook} changes what it is given")
+            if first != second:
+                odd = next((one for one in [*first, *second] if one not in second or one not in first), None)
+                what = f", such as {_shown(odd)}" if odd is not None else " in another order"
+                self._blame("pure", f"{hook} answers otherwise when it is asked again{what}")
+            self.answers += [Answer(hook=hook, value=value) for value in first]
+            return first
+
+        return ask
+
+    def _once(self, hook: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+        seen: set[str] = set()
+        with _profiled(lambda frame, called: seen.update(_outside(frame, called))):
+            found = list(function(*arguments) or ())
+        for what in sorted(seen):
+            if hook not in _AT_THE_START or what.startswith("the clock"):
+                self._blame("pure", f"{hook} asks {what}")
+        return found
+
+    def _blame(self, rule: str, message: str) -> None:
+        self.faults[rule, message] = None
+
+
+@contextmanager
+def _profiled(saw: Callable[[FrameType, Any], object]) -> Iterator[None]:
+    """Call ``saw`` with each built-in function that is called, and with the frame that calls it."""
+    before = sys.getprofile()
+
+    def profile(frame: FrameType, event: str, called: Any) -> None:
+        if event == "c_call":
+            saw(frame, called)
+
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def _outside(frame: FrameType, called: Any) -> Iterator[str]:
+    """Say what of the outside world a built-in function gives, if it does."""
+    module, name = getattr(called, "__module__", None) or "", getattr(called, "__name__", "")
+    owner = getattr(called, "__self__", None)
+    if (module == "time" or getattr(owner, "__name__", "") == "time") and name in _CLOCKS:
+        yield f"the clock (time.{name})"
+    elif inspect.isclass(owner) and owner.__module__ == "datetime" and name in _DATES:
+        yield f"the clock ({owner.__name__}.{name})"
+    elif name in _READERS.get(module or getattr(owner, "__name__", ""), ()) and not _importing(frame):
+        yield f"the machine ({name})"
+    elif type(owner).__module__ in ("socket", "_socket"):
+        yield f"the network (socket.{name})"
+    elif owner is not None and owner is getattr(sys.modules.get("random"), "_inst", None):
+        yield f"for chance (random.{name})"
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") in _IMPORTERS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Be in another folder, with another environment."""
+    kept = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        os.environ.clear()
+        os.environ.update({name: kept[name] for name in ("PATH", "COVERAGE_FILE") if name in kept})
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"  # noqa: PLR2004 - one line of a terminal or two
