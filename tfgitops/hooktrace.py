@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
     from tfgitops.plugins import Plugin
 
-    Asked = dict[str, Any]
+    Asked = tuple[str, Plugin, Any]
     Answers = tuple[list[Any], list[Refusal]]
 
 WIDTH = 160
@@ -28,14 +28,15 @@ _VALUE_MAX = 90
 
 
 def traced(
-    answered: Callable[..., Answers], hook: str, plugin: Plugin, at: Route, *, problems: list[Problem], shown: Asked
+    answered: Callable[..., Answers], asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]
 ) -> Answers:
     """Ask a plugin by ``answered``, and show on standard error what it was asked, what it said, and how long it took.
 
     The others are what ``answered`` takes, and what it does with ``problems`` is shown, too.
     """
+    hook, plugin, _ = asked
     before, start = len(problems), time.perf_counter()
-    answers, refused = answered(hook, plugin, at, problems, shown)
+    answers, refused = answered(asked, at, problems, shown)
     took = (time.perf_counter() - start) * 1000
     number = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}"
     say(" ".join(filter(None, (f"{hook}:", f"{plugin},", _of(shown), f"{number}, {took:.1f} ms"))))
@@ -54,7 +55,7 @@ def say(line: str) -> None:
     sys.stderr.write((text if len(text) <= WIDTH else text[: WIDTH - 1] + "…") + "\n")
 
 
-def _of(shown: Asked) -> str:
+def _of(shown: dict[str, Any]) -> str:
     """Say what a hook was asked of: a job, or an environment and how many manifests it has."""
     if job := shown.get("job"):
         return f"job {job.environment.name}/{job.name},"

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tfgitops.hookspecs import SchemaFragment
     from tfgitops.schema import SpecSchema
 
+    Answers = tuple[list[Any], list[Refusal]]
+    Asked = tuple[str, "Plugin", Any]
+
 GROUP = "tfgitops"
 SECONDS = 10.0
 """How long one call of a plugin may take: so long that no machine is too slow for a hook that ends."""
@@ -74,6 +77,7 @@ class Plugins:
         self._manager = pluggy.PluginManager(GROUP)
         self._manager.add_hookspecs(hookspecs)
         self._callers: dict[tuple[str, str], Any] = {}
+        self._askable: dict[str, list[tuple[Plugin, Any]]] = {}
         self._late: dict[str, Problem] = {}  # who did not come to an end, for all copies of this
         self._failed: set[str] | None = None  # who failed in one environment
         self._spoilt = False
@@ -113,9 +117,10 @@ class Plugins:
         """The keys that the plugins own; who is at fault there is asked for nothing else."""
         claims = []
         for plugin in self.plugins:
-            if self._caller("tfgitops_schema", plugin):
+            if call := self._caller("tfgitops_schema", plugin):
                 problems: list[Problem] = []
-                claims.append(Claims(plugin, *self._answers("tfgitops_schema", plugin, (), problems, {}), problems))
+                answered = self._traced if self.traced else self._answered
+                claims.append(Claims(plugin, *answered(("tfgitops_schema", plugin, call), (), problems, {}), problems))
         return join_keys(claims, more=any(plugin.fault for plugin in self.plugins))
 
     @property
@@ -177,31 +182,26 @@ class Plugins:
         promises, is added to ``problems`` at a route of the spec, and the others are asked all the same.
         """
         shown = {name: read_only(value) for name, value in arguments.items()}
-        for plugin in self._usable:
-            if self._caller(hook, plugin) is None or (self._failed and plugin.name in self._failed):
+        answered = self._traced if self.traced else self._answered
+        for plugin, call in self._calls(hook):
+            if self._failed and plugin.name in self._failed:
                 continue
-            if plugin.name in self._late:
+            if self._late and plugin.name in self._late:
                 problems.append(replace(self._late[plugin.name], at=at))
                 self._give_up(plugin)
                 continue
-            for answer in self._answers(hook, plugin, at, problems, shown)[0]:
+            for answer in answered((hook, plugin, call), at, problems, shown)[0]:
                 yield plugin.name, answer
 
-    def _answers(
-        self, hook: str, plugin: Plugin, at: Route, problems: list[Problem], shown: dict[str, Any]
-    ) -> tuple[list[Any], list[Refusal]]:
-        """Ask one plugin: return its answers and those that are refused, and add what is wrong to ``problems``."""
-        if not self.traced:
-            return self._answered(hook, plugin, at, problems, shown)
+    def _traced(self, asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]) -> Answers:
         from tfgitops.hooktrace import traced  # noqa: PLC0415 - for who asks for it
 
-        return traced(self._answered, hook, plugin, at, problems=problems, shown=shown)
+        return traced(self._answered, asked, at, problems, shown)
 
-    def _answered(
-        self, hook: str, plugin: Plugin, at: Route, problems: list[Problem], shown: dict[str, Any]
-    ) -> tuple[list[Any], list[Refusal]]:
+    def _answered(self, asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]) -> Answers:
+        """Ask one plugin: return its answers and those that are refused, and add what is wrong to ``problems``."""
+        hook, plugin, call = asked
         refused: list[Refusal] = []
-        call = self._caller(hook, plugin)
         try:
             if plugin.bundled:
                 return accept(hook, call(**shown), refused, trusted=True), refused
@@ -220,8 +220,9 @@ class Plugins:
             self._give_up(plugin)
             return [], refused
         finally:
-            problems += [refusal(plugin, hook, one, at) for one in refused]
-            self._spoilt = self._spoilt or (hook in _MAKING and bool(refused))
+            if refused:
+                problems += [refusal(plugin, hook, one, at) for one in refused]
+                self._spoilt = self._spoilt or hook in _MAKING
 
     def _give_up(self, plugin: Plugin) -> None:
         if self._failed is not None:
@@ -230,6 +231,13 @@ class Plugins:
     @cached_property
     def _usable(self) -> tuple[Plugin, ...]:
         return tuple(plugin for plugin in self.plugins if not plugin.fault and plugin.name not in self.keys.out)
+
+    def _calls(self, hook: str) -> list[tuple[Plugin, Any]]:
+        """Return who has a hook, and how it is called: made once, for it is asked for thousands of times."""
+        if hook not in self._askable:
+            callers = [(plugin, self._caller(hook, plugin)) for plugin in self._usable]
+            self._askable[hook] = [(plugin, call) for plugin, call in callers if call]
+        return self._askable[hook]
 
     def _caller(self, hook: str, plugin: Plugin) -> Any:
         key = (hook, plugin.name)
