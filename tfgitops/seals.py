@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfgitops.model import Environment, Job, Role
     from tfgitops.plugins import Plugin, Plugins
 
+CHANGED = "has changed what it was given to read"
+
 
 class Seal:
     """Marks an environment as plugins that are not bundled see it; without such plugins there is nothing to do.
@@ -54,5 +56,5 @@ def _of_role(role: Role) -> list[Any]:
 def _changed(plugins: tuple[Plugin, ...]) -> Problem:
     names = ", ".join(map(str, plugins))
     who = names if len(plugins) == 1 else f"one of {names}"
-    message = f"{who} has changed what it was given to read"
+    message = f"{who} {CHANGED}"
     return Problem(code="TF902", message=message, at=(), hint="hooks answer, and change nothing: make a copy")

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import CompileError, Problem
+from tfgitops.diagnostics import Problem
 from tfgitops.discovery import gather
 from tfgitops.hookspecs import Object, Patch
 from tfgitops.pipeline import compile_environment
 from tfgitops.plugins import Plugins
+from tfgitops.seals import CHANGED
 from tfgitops.testing.described import undescribed
 from tfgitops.testing.plugins import find_plugins, load
 from tfgitops.testing.seeds import opened, unsteady
@@ -120,12 +121,11 @@ class _Trial:
 
     def _owns_well(self, plugins: Plugins) -> bool:
         """Judge what is asked for at the start, and tell whether a spec can be compiled."""
-        try:
-            fragments = plugins.fragments
-        except CompileError as error:
-            for diagnostic in error.diagnostics:
-                self._say("answers", f"{diagnostic.message}; {diagnostic.hint}")
+        if plugins.faults:
+            for fault in plugins.faults:
+                self._say("answers", f"{fault.message}; {fault.hint}")
             return False
+        fragments = plugins.fragments
         for fragment in fragments:
             if fragment.owner == str(self._witness.plugin):
                 for message in undescribed(fragment):
@@ -144,7 +144,8 @@ class _Trial:
             seen = len(self._witness.answers)
             compiled = compile_environment(folder, plugins, project)
             for diagnostic in compiled.diagnostics:
-                if diagnostic.code in ("TF901", "TF902") and f"'{self._plugin.name}'" in diagnostic.message:
+                blamed = diagnostic.code in ("TF901", "TF902") and f"'{self._plugin.name}'" in diagnostic.message
+                if blamed and CHANGED not in diagnostic.message:  # the witness saw that, and knows in which hook
                     self._say("answers", diagnostic.message)
             for answer in self._witness.answers[seen:]:
                 self._judge(answer.hook, answer.value, compiled)

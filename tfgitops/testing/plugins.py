@@ -35,7 +35,10 @@ def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = (
     for one in given:
         for plugin in load(one, known):
             chosen[plugin.name] = plugin
-    return gather(chosen.values())
+    plugins = gather(chosen.values())
+    if plugins.faults:
+        raise CompileError(plugins.faults)
+    return plugins
 
 
 def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
