@@ -10,9 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tfgitops import discover
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.hookspecs import API_VERSION
-from tfgitops.plugins import GROUP, Plugin, Plugins, discover
+from tfgitops.plugins import GROUP, Plugin, Plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
