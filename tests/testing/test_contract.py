@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,14 @@ def test_a_fragment_that_is_none_is_named(tmp_path: Path) -> None:
 
 def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path) -> None:
     check_plugin(plugin(tmp_path, labelled("str(__import__('random').Random(7).random())")), SPECS)
+
+
+def test_what_others_do_while_garbage_is_collected_is_not_the_plugins_doing(tmp_path: Path) -> None:
+    def ask_the_clock(*_: object) -> None:
+        time.perf_counter()
+
+    gc.callbacks.append(ask_the_clock)
+    try:
+        check_plugin(plugin(tmp_path, working("[[] for _ in range(100_000)]")), SPECS)
+    finally:
+        gc.callbacks.remove(ask_the_clock)
