@@ -45,12 +45,6 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced)
 
 
-def gather(found: Iterable[Plugin]) -> Plugins:
-    """Join plugins that were found otherwise, as `discover` does: one of another version is there with its fault."""
-    checked = (plugin if plugin.fault else _declared(plugin, plugin.hooks) for plugin in found)
-    return Plugins(tuple(_each_once(checked)), seconds=_seconds(), traced=_traced())
-
-
 def _seconds() -> float:
     """Read how many seconds one call of a plugin may take; 0 is without end."""
     text = os.environ.get(_LIMIT, "")
@@ -109,11 +103,6 @@ def _installed(point: Any, seconds: float) -> Plugin:
     bundled = point.dist is not None and point.dist.name == GROUP
     plugin = Plugin(point.name, None, point.dist.version if point.dist else "", point.value, bundled)
     return _imported(plugin, point.load, 0 if bundled else seconds)
-
-
-def load_local(project: Project, name: str) -> Plugin:
-    """Import one local plugin of a repository; one that cannot be used is there with its fault."""
-    return _local(project, name, _seconds())
 
 
 def _local(project: Project, name: str, seconds: float) -> Plugin:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from pathlib import Path
 
 import pytest
@@ -119,7 +121,9 @@ BROKEN: dict[str, tuple[str, Change]] = {
 def test_what_breaks_the_contract_is_named_with_its_rule(what: str, tmp_path: Path) -> None:
     rule, change = BROKEN[what]
     found = breaches(plugin(tmp_path, change), SPECS)
-    assert {breach.rule for breach in found} == {rule}, found
+    rules = {breach.rule for breach in found}
+    assert rules - {"answers"} == {rule} - {"answers"}, found  # the compiler itself may say it, too
+    assert rule in rules
 
 
 def test_each_rule_is_tried() -> None:
@@ -133,9 +137,19 @@ def test_specs_that_do_not_use_the_plugin_show_nothing(tmp_path: Path) -> None:
 
 def test_a_fragment_that_is_none_is_named(tmp_path: Path) -> None:
     found = breaches(plugin(tmp_path, ('"type": "string"', '"type": "text"')), SPECS)
-    assert [breach.rule for breach in found] == ["answers"]
-    assert "is no JSON Schema" in found[0].message
+    assert ["is no JSON Schema" in breach.message for breach in found if breach.rule == "answers"] == [True]
 
 
 def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path) -> None:
     check_plugin(plugin(tmp_path, labelled("str(__import__('random').Random(7).random())")), SPECS)
+
+
+def test_what_others_do_while_garbage_is_collected_is_not_the_plugins_doing(tmp_path: Path) -> None:
+    def ask_the_clock(*_: object) -> None:
+        time.perf_counter()
+
+    gc.callbacks.append(ask_the_clock)
+    try:
+        check_plugin(plugin(tmp_path, working("[[] for _ in range(100_000)]")), SPECS)
+    finally:
+        gc.callbacks.remove(ask_the_clock)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops import discover
 from tfgitops.cli.common import Without, command_app, example, guarded
-from tfgitops.discovery import discover
 from tfgitops.load import shown
 from tfgitops.project import find_root, read_project
 
