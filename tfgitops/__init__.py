@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
-    from tfgitops.kubernetes import quantity
+    from tfgitops.kubernetes import duration, quantity
+    from tfgitops.kubernetes.content import named_by_content
     from tfgitops.kubernetes.requirements import is_extended
     from tfgitops.kubernetes.resources import pod_requests
     from tfgitops.model import Environment, Job, Role
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
-    "kubernetes": ("quantity",),
+    "kubernetes": ("duration", "quantity"),
+    "kubernetes.content": ("named_by_content",),
     "kubernetes.requirements": ("is_extended",),
     "kubernetes.resources": ("pod_requests",),
     "model": ("Environment", "Job", "Role"),
@@ -40,8 +42,8 @@ def __getattr__(name: str) -> Any:
     """Fetch a public name from its home."""
     if name not in _HOME:
         raise AttributeError(f"module 'tfgitops' has no attribute '{name}'")
-    if name == "quantity":
-        return import_module("tfgitops.kubernetes.quantity")
+    if _HOME[name] == "kubernetes":
+        return import_module(f"tfgitops.kubernetes.{name}")
     value = getattr(import_module(f"tfgitops.{_HOME[name]}"), name)
     globals()[name] = value
     return value
@@ -67,9 +69,11 @@ __all__ = [
     "compile_environment",
     "did_you_mean",
     "discover",
+    "duration",
     "gang_pods",
     "hookimpl",
     "is_extended",
+    "named_by_content",
     "pod_requests",
     "quantity",
     "read_schema",

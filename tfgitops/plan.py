@@ -73,7 +73,7 @@ class Planner:
 
     def plan(self) -> list[Planned]:
         """Return all objects of the environment, in the order in which they are applied."""
-        objects = [*self._namespace(), *self._further_objects()]
+        objects = _once([*self._namespace(), *self._further_objects()])
         objects += [planned for job in self.environment.jobs if not job.pin and (planned := self._job(job))]
         if pinned := [job for job in self.environment.jobs if job.pin]:
             objects = self._with_pinned(objects, pinned)
@@ -222,6 +222,19 @@ def level(folder: str) -> tuple[bool, int, str]:
     """Order folders as they are applied: cluster, cluster-2 …, workloads."""
     number = folder.removeprefix("cluster").removeprefix("-")
     return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
+
+
+def _once(objects: Iterable[Planned]) -> list[Planned]:
+    """Leave out objects that are as one before: several keys may ask for the same, and the first route stands for all.
+
+    What is of one name and not equal is left for `_refuse_doubles`.
+    """
+    found: dict[str, list[Planned]] = {}
+    for planned in sorted(objects, key=lambda planned: (planned.path, planned.keep, [*map(str, planned.because)])):
+        known = found.setdefault(planned.path, [])
+        if not any(one.manifest == planned.manifest and one.keep == planned.keep for one in known):
+            known.append(planned)
+    return [planned for alike in found.values() for planned in alike]
 
 
 def _kept(file: Committed, at: Route) -> Planned:
