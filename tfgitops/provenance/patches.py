@@ -34,7 +34,7 @@ class JobPatches:
         self._job = job
         self._plugins = plugins
         self._followed: dict[tuple[str, tuple[str, ...], Route], Mapping[Route, list[Route]]] = {}
-        self.all = list(self._ask(job))
+        self.all, _ = self._ask(job)
 
     def source(self, plugin: str, patch: Patch, at: Route) -> Source:
         """Return the source of a field of a patch: what it follows, those routes with its own value first.
@@ -51,18 +51,25 @@ class JobPatches:
         routes = sorted(found, key=lambda route: str(self._written(route)) != str(value))
         return Source(routes=tuple(routes), value=value, plugin=plugin)
 
-    def _ask(self, job: Job) -> Iterator[tuple[str, Patch]]:
-        crashes: list[Problem] = []  # they were reported when the job was planned
-        yield from self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)
+    def _ask(self, job: Job) -> tuple[list[tuple[str, Patch]], bool]:
+        """Return what the plugins add to a job, and whether one of them failed."""
+        crashes: list[Problem] = []  # those of the job as it is were reported when it was planned
+        return list(self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)), bool(crashes)
 
     def _experiment(self, plugin: str, patch: Patch) -> Mapping[Route, list[Route]]:
-        """Find which fields of a patch follow which values of the spec."""
+        """Find which fields of a patch follow which values of the spec.
+
+        A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
+        """
         found: dict[Route, list[Route]] = {}
         for route in self._candidates(plugin, patch.because):
             for job in self._changed(route):
+                answers, failed = self._ask(job)
+                if failed:
+                    continue
                 same = [
                     other.value
-                    for name, other in self._ask(job)
+                    for name, other in answers
                     if (name, other.target, other.because) == (plugin, patch.target, patch.because)
                 ]
                 fields = followers(patch.value, same[0] if same else {}, RULES[SCHEMAS[patch.target[0]]])
