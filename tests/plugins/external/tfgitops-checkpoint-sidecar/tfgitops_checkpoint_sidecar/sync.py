@@ -76,7 +76,9 @@ class Sync:
         path = self.said.get("path")
         if path is None:
             return self.mounts[0] if len(self.mounts) == 1 else None
-        return max((mount for mount in self.mounts if within(path, mount.path)), default=None, key=lambda m: len(m.path))
+        return max(
+            (mount for mount in self.mounts if within(path, mount.path)), default=None, key=lambda m: len(m.path)
+        )
 
     @property
     def source(self) -> str:
