@@ -156,8 +156,8 @@ def _groups(
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
     if not restarted:
         return
-    finder, jobs = Causes(environment, plugins), {job.route: job for job in environment.jobs}
-    specs = Specs(environment.places, base)
+    specs, jobs = Specs(environment.places, base), {job.route: job for job in environment.jobs}
+    finder = Causes(environment, plugins, specs.differ)
     groups: dict[tuple[Cause, ...], list[Change]] = defaultdict(list)
     for change in restarted:
         planned = objects[change.path]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.causes import Cause
+from tfgitops.structure import reach
 from tfgitops.yamltext import TextError, parse
 
 if TYPE_CHECKING:
@@ -51,6 +52,19 @@ class Specs:
                 causes |= {cause} if cause.span.file in self._before else set()
         yield from sorted(causes)
 
+    def differ(self, file: str, route: Route) -> bool:
+        """Tell whether a file says something else at a route than it did."""
+        if file not in self._before:
+            return False
+        document = next(document for document in self._places.documents if document.name == file)
+        inner = route[len(document.prefix) :]
+        return bool(reach(self._values[file], inner) != reach(document.value, inner))
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        """What each file that differs said."""
+        return {name: _value(text) for name, text in self._before.items()}
+
     @cached_property
     def _before(self) -> dict[str, str]:
         """The text that was, of each file that differs; empty where there was none."""
@@ -72,7 +86,7 @@ class Specs:
         found = []
         for document in self._places.documents:
             if document.name in self._before:
-                was, now = _value(self._before[document.name]), _value(document.text)
+                was, now = self._values[document.name], _value(document.text)
                 found += [(document, (*document.prefix, *route), value) for route, value in _vanished(was, now)]
         return found
 

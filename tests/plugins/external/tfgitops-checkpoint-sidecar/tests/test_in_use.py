@@ -148,5 +148,5 @@ def test_review_shows_what_another_interval_restarts_and_what_is_kept(repository
     assert len(list((repository / "prod" / "manifests" / "workloads").glob("configmap-*"))) == 2
     told = tfgitops("review", "prod", "--against", "main")
     assert "other" in told
-    assert "checkpoints.prod" in told
+    assert "checkpoints.prod.every  prod/environment.yaml" in told
     assert "volumes[checkpoint-sidecar].configMap.name" in told
