@@ -374,6 +374,35 @@ def tfgitops_contribute(job):
     assert [origin.route for origin in origins if origin.won] == [("team", "name")]
 
 
+def test_a_key_that_only_jobs_have_is_followed_though_the_plugin_names_it_of_a_role(
+    compile_spec: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "teams.py").write_text(
+        """
+from tfgitops import SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "team", {"type": "object"})
+
+@hookimpl
+def tfgitops_contribute(job):
+    if team := job.get("team"):
+        yield job.roles[0].pod({"metadata": {"labels": {"team": team["name"]}}}, "team")
+"""
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["teams.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    result = compile_spec("jobs: {train: {image: a, worker: 1, team: {name: vision}}}", plugins=plugins)
+    assert result.compiled.environment is not None
+    provenance = Provenance(result.compiled.environment, plugins)
+    planned = next(planned for planned in result.compiled.objects if planned.path == "workloads/job-train.yaml")
+    field = find(planned.manifest, "spec.tasks[worker].template.metadata.labels[team]")
+    assert [origin.route for origin in provenance.origins(planned, field) if origin.won] == [("team", "name")]
+
+
 def test_what_a_plugin_looks_up_is_found_though_no_other_value_may_stand_there(
     explained: Callable[[str, str], Any],
 ) -> None:

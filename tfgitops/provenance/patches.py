@@ -62,7 +62,8 @@ class JobPatches:
         A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
         """
         found: dict[Route, list[Route]] = {}
-        for route in self._candidates(plugin, patch.because):
+        because = self._said(patch.because)
+        for route in self._candidates(plugin, because):
             for job in self._changed(route):
                 answers, failed = self._ask(job)
                 if failed:
@@ -73,7 +74,7 @@ class JobPatches:
                     if (name, other.target, other.because) == (plugin, patch.target, patch.because)
                 ]
                 fields = followers(patch.value, same[0] if same else {}, RULES[SCHEMAS[patch.target[0]]])
-                if fields and (same or route[: len(patch.because)] == patch.because):
+                if fields and (same or route[: len(because)] == because):
                     for field in sorted(fields, key=str):
                         found.setdefault(field, []).append(route)
                     break
@@ -95,6 +96,13 @@ class JobPatches:
                 entries = [name for name in shared if name in named]
                 routes = [(name, *inner) for name in entries for inner, _ in leaves(shared[name])]
                 yield from ((fragment.key, *inner) for inner in routes[:_TRIED_AT_MOST])
+
+    def _said(self, because: Route) -> Route:
+        """Return the route of the job for a key that only jobs have, and that a plugin named of a role."""
+        holder = self._holder(because)
+        if holder is None or holder is self._job or self._written(because) is not MISSING:
+            return because
+        return (*self._job.route, *because[len(holder.route) :])
 
     def _written(self, route: Route) -> Any:
         """Return what the merged spec says at a route of this job, or of the environment."""
