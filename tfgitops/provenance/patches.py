@@ -42,7 +42,7 @@ class JobPatches:
         What a plugin adds to each job, or role, that is there is the plugin's own.
         """
         value = reach(patch.value, at)
-        if patch.because in (self._job.route, *(role.route for role in self._job.roles)):
+        if self.is_unasked(patch.because):
             return Source(routes=(patch.because,), layer=PLUGIN, value=value, plugin=plugin)
         asked = (plugin, patch.target, patch.because)
         if asked not in self._followed:
@@ -50,6 +50,10 @@ class JobPatches:
         found = self._followed[asked].get(at) or [patch.because]
         routes = sorted(found, key=lambda route: str(self._written(route)) != str(value))
         return Source(routes=tuple(routes), value=value, plugin=plugin)
+
+    def is_unasked(self, because: Route) -> bool:
+        """Tell whether something is there because of the job, or a role, and not of what one says."""
+        return because in (self._job.route, *(role.route for role in self._job.roles))
 
     def _ask(self, job: Job) -> tuple[list[tuple[str, Patch]], bool]:
         """Return what the plugins add to a job, and whether one of them failed."""
@@ -62,9 +66,9 @@ class JobPatches:
         A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
         """
         found: dict[Route, list[Route]] = {}
-        because = self._said(patch.because)
-        for route in self._candidates(plugin, because):
-            for job in self._changed(route):
+        because = self.said(patch.because)
+        for route in self.candidates(plugin, because):
+            for job in self.changed(route):
                 answers, failed = self._ask(job)
                 if failed:
                     continue
@@ -80,7 +84,7 @@ class JobPatches:
                     break
         return found
 
-    def _candidates(self, plugin: str, because: Route) -> Iterator[Route]:
+    def candidates(self, plugin: str, because: Route) -> Iterator[Route]:
         """Yield the values below what asked, then those of the environment's blocks that it names."""
         block = self._written(because)
         if block is MISSING:
@@ -97,7 +101,7 @@ class JobPatches:
                 routes = [(name, *inner) for name in entries for inner, _ in leaves(shared[name])]
                 yield from ((fragment.key, *inner) for inner in routes[:_TRIED_AT_MOST])
 
-    def _said(self, because: Route) -> Route:
+    def said(self, because: Route) -> Route:
         """Return the route of the job for a key that only jobs have, and that a plugin named of a role."""
         holder = self._holder(because)
         if holder is None or holder is self._job or self._written(because) is not MISSING:
@@ -117,7 +121,7 @@ class JobPatches:
                 return holder
         return None
 
-    def _changed(self, route: Route) -> Iterator[Job]:
+    def changed(self, route: Route) -> Iterator[Job]:
         """Yield the job as it would be with another value at a route."""
         job, holder = self._job, self._holder(route)
         environment = job.environment

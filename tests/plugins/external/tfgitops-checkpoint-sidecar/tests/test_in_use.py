@@ -98,6 +98,12 @@ def test_explain_leads_to_the_lines_of_the_spec(compile_spec: Bench) -> None:
     assert "checkpoints.prod.every: 10m" in found
 
 
+def test_explain_leads_from_a_configuration_of_its_own_to_the_keys_of_the_job(compile_spec: Bench) -> None:
+    result = compile_spec(spec(own=", every: 1h"))
+    found = result.explain(f"configmap/{configuration(result, 'other')}", "data[sync.env]")
+    assert "checkpoints.every: 1h" in found
+
+
 def test_no_credential_is_in_a_manifest(compile_spec: Bench) -> None:
     sidecar = compile_spec(spec()).pod("worker", "other").sidecars["checkpoint-sidecar"]
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
