@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parent.parent
 
+collect_ignore = ["plugins/external"]  # packages with tests of their own, which run where each is installed
+
 
 def load_tool(name: str) -> ModuleType:
     """Import one of the scripts of ``tools/``, which are no package."""

@@ -412,6 +412,29 @@ def test_what_selects_the_pods_of_a_pinned_job_stays_as_it_was(
     assert result.files[path] == files[path]
 
 
+class Shared:
+    """Writes one ServiceAccount, however many jobs name it, labelled as they are."""
+
+    @hookimpl
+    def tfgitops_objects(self, environment: Environment) -> Iterator[Object]:
+        for job in environment.jobs:
+            if labels := job.get("labels"):
+                metadata = {"name": "trainer", "labels": labels}
+                account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+                yield Object(account, (*job.route, "labels"))
+
+
+def test_what_a_job_that_is_not_pinned_asks_for_too_is_as_it_asks(compile_spec: Callable[..., Result]) -> None:
+    plugins = Plugins((*discover().plugins, Plugin("shared", Shared(), "1", "here")))
+    labelled = SPEC.replace("  train:\n", "  train:\n    labels: {team: old}\n")
+    files = commit(compile_spec(labelled, plugins=plugins))
+    spec = SPEC.replace("  train:\n", "  train:\n    labels: {team: new}\n")
+    spec = pinned(spec, files[JOB]).rstrip() + "\n  zebra: {image: tf, worker: 1, labels: {team: new}}\n"
+    result = compile_spec(spec, plugins=plugins)
+    assert result.ok, result.text
+    assert result.object("ServiceAccount", "trainer").labels["team"] == "new"
+
+
 # --- what is refused --------------------------------------------------------------------------------------------
 
 

@@ -417,6 +417,43 @@ def test_an_object_because_of_a_job_is_not_taken_for_the_job(version: str, kind:
     assert f"workloads/{kind.lower()}-x.yaml" in [file.path for file in compiled.files]
 
 
+SHARED = """
+    for job in environment.jobs:
+        data = {"team": job.get("labels")["team"]}
+        yield Object({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "team"}, "data": data}, job.route)
+"""
+SECOND = "  second: {image: tf, labels: {team: %s}, worker: 1}\n"
+
+
+def test_equal_objects_of_several_jobs_and_plugins_are_written_once(repository: Plugged) -> None:
+    repository.plugin("one", hook("tfgitops_objects", "environment", SHARED))
+    repository.plugin("other", hook("tfgitops_objects", "environment", SHARED))
+    repository.spec(SPEC + SECOND % "vision")
+    compiled = repository.compile()
+    assert compiled.ok, render(compiled.diagnostics)
+    [written] = [planned for planned in compiled.objects if planned.manifest["kind"] == "ConfigMap"]
+    assert written.because == ("jobs", "second")
+
+
+def test_objects_of_one_name_that_are_not_equal_are_refused(repository: Plugged) -> None:
+    repository.plugin("one", hook("tfgitops_objects", "environment", SHARED))
+    repository.spec(SPEC + SECOND % "text")
+    assert [diagnostic.code for diagnostic in repository.compile().diagnostics] == ["TF404"]
+
+
+def test_a_variable_that_a_sidecar_has_not_is_said_of_the_sidecar(repository: Plugged) -> None:
+    """The role has `args`, too, and they are not at fault."""
+    sidecar = {"name": "sync", "image": "a", "restartPolicy": "Always", "args": ["$(RNU)", "$(RUN)"]}
+    body = f"yield job.roles[0].pod({{'spec': {{'initContainers': [{sidecar!r}]}}}})"
+    repository.plugin("sync", contribute(body))
+    repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, args: [a]}"))
+    [found] = repository.compile().diagnostics
+    assert found.message == "in the container 'sync', $(RNU) has no value here, and stays as it is written"
+    assert found.span is not None
+    assert found.span.excerpt == "    worker: {replicas: 2, args: [a]}"
+    assert found.span.column == 5
+
+
 def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Plugged) -> None:
     manifest = "{'apiVersion': 'rbac.authorization.k8s.io/v1', 'kind': 'ClusterRole', 'metadata': {'name': 'a:B_c'}}"
     repository.plugin("roles", hook("tfgitops_objects", "environment", f"yield Object({manifest}, (), 'cluster-3')"))

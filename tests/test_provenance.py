@@ -342,6 +342,101 @@ def test_what_a_plugin_adds_unasked_is_its_own(explained: Callable[[str, str], A
     assert explained("workloads/configmap-train.yaml", "kind") == [("plugin teams local", "", "ConfigMap")]
 
 
+def test_a_changed_value_on_which_a_plugin_fails_is_not_said_to_make_all_of_a_patch(
+    compile_spec: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "teams.py").write_text(
+        """
+from tfgitops import SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "team", {"type": "object"})
+
+@hookimpl
+def tfgitops_contribute(job):
+    team = job.get("team")
+    if team:
+        level = {"high": "1", "low": "2"}[team["level"]]  # its checks refuse all others
+        labels = {"level": level, "team": team["name"]}
+        yield job.patch({"metadata": {"labels": labels}}, "team")
+"""
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["teams.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    result = compile_spec("jobs: {train: {image: a, worker: 1, team: {level: low, name: vision}}}", plugins=plugins)
+    assert result.compiled.environment is not None
+    provenance = Provenance(result.compiled.environment, plugins)
+    planned = next(planned for planned in result.compiled.objects if planned.path == "workloads/job-train.yaml")
+    origins = provenance.origins(planned, find(planned.manifest, "metadata.labels[team]"))
+    assert [origin.route for origin in origins if origin.won] == [("team", "name")]
+
+
+def test_a_key_that_only_jobs_have_is_followed_though_the_plugin_names_it_of_a_role(
+    compile_spec: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "teams.py").write_text(
+        """
+from tfgitops import SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "team", {"type": "object"})
+
+@hookimpl
+def tfgitops_contribute(job):
+    if team := job.get("team"):
+        yield job.roles[0].pod({"metadata": {"labels": {"team": team["name"]}}}, "team")
+"""
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["teams.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    result = compile_spec("jobs: {train: {image: a, worker: 1, team: {name: vision}}}", plugins=plugins)
+    assert result.compiled.environment is not None
+    provenance = Provenance(result.compiled.environment, plugins)
+    planned = next(planned for planned in result.compiled.objects if planned.path == "workloads/job-train.yaml")
+    field = find(planned.manifest, "spec.tasks[worker].template.metadata.labels[team]")
+    assert [origin.route for origin in provenance.origins(planned, field) if origin.won] == [("team", "name")]
+
+
+def test_an_object_because_of_a_key_of_a_job_follows_the_values_below_it(
+    compile_spec: Callable[..., Result], tmp_path: Path
+) -> None:
+    """Its name may follow them, too: it is known again by its kind, and by what asked for it."""
+    (tmp_path / "teams.py").write_text(
+        """
+from tfgitops import Object, SchemaFragment, hookimpl, named_by_content
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("role", "team", {"type": "object"})
+
+@hookimpl
+def tfgitops_objects(environment):
+    for job in environment.jobs:
+        for role in job.roles:
+            if team := role.get("team"):
+                manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "team"}, "data": team}
+                yield Object(named_by_content(manifest), (*role.route, "team"))
+"""
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["teams.py"]\n')
+    plugins = discover(read_project(tmp_path))
+    result = compile_spec("jobs: {train: {image: a, worker: 1, team: {name: vision, head: ana}}}", plugins=plugins)
+    assert result.compiled.environment is not None
+    provenance = Provenance(result.compiled.environment, plugins)
+    [planned] = [planned for planned in result.compiled.objects if planned.manifest["kind"] == "ConfigMap"]
+    for key in ("name", "head"):
+        origins = provenance.origins(planned, ("data", key))
+        assert [origin.route for origin in origins if origin.won] == [("team", key)]
+
+
 def test_what_a_plugin_looks_up_is_found_though_no_other_value_may_stand_there(
     explained: Callable[[str, str], Any],
 ) -> None:

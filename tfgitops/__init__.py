@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
     from tfgitops.discovery import discover
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
-    from tfgitops.kubernetes import quantity
+    from tfgitops.kubernetes import duration, quantity
+    from tfgitops.kubernetes.content import named_by_content
     from tfgitops.kubernetes.image import Image, parse_image
     from tfgitops.kubernetes.podimages import PodImage, pod_images
     from tfgitops.kubernetes.requirements import is_extended
@@ -27,7 +28,8 @@ _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
     "discovery": ("discover",),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
-    "kubernetes": ("quantity",),
+    "kubernetes": ("duration", "quantity"),
+    "kubernetes.content": ("named_by_content",),
     "kubernetes.image": ("Image", "parse_image"),
     "kubernetes.podimages": ("PodImage", "pod_images"),
     "kubernetes.requirements": ("is_extended",),
@@ -46,8 +48,8 @@ def __getattr__(name: str) -> Any:
     """Fetch a public name from its home."""
     if name not in _HOME:
         raise AttributeError(f"module 'tfgitops' has no attribute '{name}'")
-    if name == "quantity":
-        return import_module("tfgitops.kubernetes.quantity")
+    if _HOME[name] == "kubernetes":
+        return import_module(f"tfgitops.kubernetes.{name}")
     value = getattr(import_module(f"tfgitops.{_HOME[name]}"), name)
     globals()[name] = value
     return value
@@ -75,9 +77,11 @@ __all__ = [
     "compile_environment",
     "did_you_mean",
     "discover",
+    "duration",
     "gang_pods",
     "hookimpl",
     "is_extended",
+    "named_by_content",
     "parse_image",
     "pod_images",
     "pod_requests",

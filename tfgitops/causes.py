@@ -9,6 +9,8 @@ from tfgitops.formats import RESERVED_ENV
 from tfgitops.provenance import Provenance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfgitops.changes import Change
     from tfgitops.diagnostics import Route, Span
     from tfgitops.fieldchanges import FieldChange
@@ -41,8 +43,12 @@ class Cause:
 class Causes:
     """Finds causes in one environment: the origins that have won of the fields that differ."""
 
-    def __init__(self, environment: Environment, plugins: Plugins) -> None:
+    def __init__(
+        self, environment: Environment, plugins: Plugins, differs: Callable[[str, Route], bool] = lambda *_: False
+    ) -> None:
+        """Look into an environment; ``differs`` tells whether a file says something else at a route than it did."""
         self._environment = environment
+        self._differs = differs
         self._provenance = Provenance(environment, plugins)
         self._own = {
             document.name
@@ -61,7 +67,9 @@ class Causes:
     def _cause(self, job: Job, planned: Planned, field: FieldChange) -> Cause:
         if field.gone and not planned.text:
             return self._at(_holder(job, field.at))
-        origin = self._provenance.winner(planned, field.at[:-1] if field.gone else field.at)
+        origins = self._provenance.origins(planned, field.at[:-1] if field.gone else field.at)
+        won = [origin for origin in origins if origin.won]  # several, where a plugin made the field of several values
+        origin = next((one for one in won if self._differs(one.span.file, one.at)), won[0])
         return Cause(span=origin.span, route=origin.at or job.route, own=origin.span.file in self._own)
 
     def _at(self, route: Route) -> Cause:

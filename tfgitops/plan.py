@@ -23,7 +23,7 @@ from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job
 from tfgitops.volcano.manifest import job_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
     from tfgitops.frozen import Committed
@@ -76,9 +76,10 @@ class Planner:
 
     def plan(self) -> list[Planned]:
         """Return all objects of the environment, in the order in which they are applied."""
-        objects = [*self._namespace(), *self._further_objects()]
+        pinned = [job for job in self.environment.jobs if job.pin]
+        objects = _once([*self._namespace(), *self._further_objects()], {job.route for job in pinned})
         objects += [planned for job in self.environment.jobs if not job.pin and (planned := self._job(job))]
-        if pinned := [job for job in self.environment.jobs if job.pin]:
+        if pinned:
             objects = self._with_pinned(objects, pinned)
         objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
@@ -225,6 +226,24 @@ def level(folder: str) -> tuple[bool, int, str]:
     """Order folders as they are applied: cluster, cluster-2 …, workloads."""
     number = folder.removeprefix("cluster").removeprefix("-")
     return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
+
+
+def _once(objects: Iterable[Planned], pinned: Collection[Route]) -> list[Planned]:
+    """Leave out objects that are as one before: several keys may ask for the same, and the first route stands for all.
+
+    The blocks of pinned jobs are not in force, so their routes come last. What is of one name and not equal is left for
+    `_refuse_doubles`.
+    """
+
+    def rank(planned: Planned) -> tuple[str, bool, list[str]]:
+        return planned.path, planned.because[:2] in pinned, [*map(str, planned.because)]
+
+    found: dict[str, list[Planned]] = {}
+    for planned in sorted(objects, key=rank):
+        known = found.setdefault(planned.path, [])
+        if not any(one.manifest == planned.manifest and one.keep == planned.keep for one in known):
+            known.append(planned)
+    return [planned for alike in found.values() for planned in alike]
 
 
 def _kept(file: Committed, at: Route) -> Planned:

@@ -123,7 +123,8 @@ class Guard:
         from tfgitops.causes import Causes  # noqa: PLC0415 - for builds that stop alone
 
         assert self._compiled.environment is not None
-        return Causes(self._compiled.environment, self._session.plugins).of
+        differs = self._specs.differ if self._specs else lambda *_: False
+        return Causes(self._compiled.environment, self._session.plugins, differs).of
 
     @cached_property
     def _specs(self) -> Specs | None:

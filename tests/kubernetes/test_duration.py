@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfgitops.kubernetes.duration import canonical, is_duration
+from tfgitops.kubernetes.duration import canonical, is_duration, seconds
 
 
 @pytest.mark.parametrize("text", ["0", "90s", "1.5h", ".5s", "-10m", "+1h2m3s", "5us", "5\u00b5s", "1h0m0s"])
@@ -34,3 +34,17 @@ def test_this_is_none(text: str) -> None:
 )
 def test_go_writes_it_so(text: str, written: str) -> None:
     assert canonical(text) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [("0", 0), ("90s", 90), ("1h30m", 5400), ("1500ms", 2), ("1ns", 1), (".5h", 1800), ("-1500ms", -1), ("-90s", -90)],
+)
+def test_it_is_so_many_whole_seconds_rounded_up(text: str, whole: int) -> None:
+    assert seconds(text) == whole
+
+
+@pytest.mark.parametrize("text", ["", "90", "1d"])
+def test_what_is_no_duration_has_no_seconds(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a duration"):
+        seconds(text)

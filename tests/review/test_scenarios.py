@@ -257,6 +257,35 @@ def test_what_no_line_of_the_spec_changed_is_not_blamed_on_one(repository: Repos
     assert "plugins/mine.py" in text
 
 
+SCRATCH = """
+from tfgitops import SchemaFragment, hookimpl
+
+tfgitops_api = 1
+
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("job", "scratch", {"type": "object"})
+
+@hookimpl
+def tfgitops_contribute(job):
+    if block := job.get("scratch"):
+        label = "-".join(str(block[key]) for key in ("disk", "folder"))
+        for role in job.roles:
+            yield role.pod({"metadata": {"labels": {"example.com/scratch": label}}}, "scratch")
+"""
+
+
+def test_of_the_values_that_a_field_was_made_of_the_one_that_changed_is_the_cause(repository: Repository) -> None:
+    repository.write("pyproject.toml", '[tool.tfgitops]\nplugins = ["scratch.py"]\n')
+    repository.write("scratch.py", SCRATCH)
+    repository.prod(("  bert:\n", "  bert:\n    scratch: {disk: ssd, folder: a}\n"))
+    repository.build("--restart-all")
+    repository.commit("scratch")
+    repository.git("branch", "--quiet", "--force", "main")
+    repository.prod(("folder: a", "folder: b"))
+    assert _causes(repository) == {"bert": [f"jobs.bert.scratch.folder {PROD_SPEC}:16"]}
+
+
 def test_what_is_built_and_committed_is_told_alike(repository: Repository) -> None:
     _image_bump_in_one_job(repository)
     before = repository.review("--format", "json").stdout

@@ -1,4 +1,4 @@
-"""Go's durations (`90s`, `1h30m`): whether text is one, and how Go itself writes it."""
+"""Go's durations (`90s`, `1h30m`): whether text is one, how Go itself writes it, and how many seconds it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_duration(text: str) -> bool:
 
 def canonical(text: str) -> str:
     """Write a duration as Go does: `90s` as `1m30s`, `10m` as `10m0s`, `0.5s` as `500ms`."""
-    nanos = int(sum(Decimal(number) * _NANOS[unit] for number, unit in _PARTS(text)))
+    nanos = _nanos(text)
     sign = "-" if text.startswith("-") and nanos else ""
     if nanos < _NANOS["s"]:
         unit = next((unit for unit in ("ms", "\u00b5s", "ns") if nanos >= _NANOS[unit]), "s")
@@ -30,6 +30,23 @@ def canonical(text: str) -> str:
     if hours:
         return f"{sign}{hours}h{minutes}m{seconds}"
     return f"{sign}{minutes}m{seconds}" if minutes else f"{sign}{seconds}"
+
+
+def seconds(text: str) -> int:
+    """Return how many whole seconds a duration is, rounded up, as Kubernetes's fields in seconds want it.
+
+    Raises:
+        ValueError: the text is no duration.
+    """
+    if not is_duration(text):
+        raise ValueError(f"'{text}' is not a duration")
+    nanos = -_nanos(text) if text.startswith("-") else _nanos(text)
+    return -(-nanos // _NANOS["s"])
+
+
+def _nanos(text: str) -> int:
+    """Return a duration in nanoseconds, without its sign."""
+    return int(sum(Decimal(number) * _NANOS[unit] for number, unit in _PARTS(text)))
 
 
 def _plain(nanos: int, unit: str) -> str:

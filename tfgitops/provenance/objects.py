@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED
 from tfgitops.provenance.experiment import changed, followers
+from tfgitops.provenance.patches import JobPatches
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
 from tfgitops.structure import MISSING, leaves, reach, value_at
 
@@ -69,19 +70,30 @@ class ObjectSources:
     def _find(self, plugin: str, kind: str, because: Route, before: Mapping[str, Any]) -> Mapping[Route, list[Route]]:
         """Find which fields of an object follow which values of the block that asked for it."""
         found: dict[Route, list[Route]] = {}
-        block = reach(self._environment.data, because)
-        if block is MISSING:
-            return found  # because of a job, or of nothing that is written
-        for inner, _ in leaves(block):
-            route = (*because, *inner)
-            for data in changed(self._environment.data, route):
-                other, after = self._asked(replace(self._environment, data=data), kind, "", because)
+        for route, environments in self._experiments(plugin, because):
+            for environment in environments:
+                other, after = self._asked(environment, kind, "", because)
                 fields = followers(before, after) if after is not None and other == plugin else set()
                 if fields:
                     for field in sorted(fields, key=str):
                         found.setdefault(field, []).append(route)
                     break
         return found
+
+    def _experiments(self, plugin: str, because: Route) -> Iterator[tuple[Route, Iterator[Environment]]]:
+        """Yield the values below what asked, and the environment with each of them changed."""
+        environment = self._environment
+        job = environment.by_name.get(str(because[1])) if because[:1] == ("jobs",) and because[1:] else None
+        if job is None:
+            block = reach(environment.data, because)
+            routes = [(*because, *inner) for inner, _ in leaves(block)] if block is not MISSING else []
+            for route in routes:
+                yield route, (replace(environment, data=data) for data in changed(environment.data, route))
+            return
+        patches = JobPatches(job, self._plugins)
+        if not patches.is_unasked(because):
+            for route in patches.candidates(plugin, patches.said(because)):
+                yield route, (other.environment for other in patches.changed(route))
 
 
 def _namespace(at: Route, value: Any) -> Iterator[Source]:

@@ -34,7 +34,7 @@ class JobPatches:
         self._job = job
         self._plugins = plugins
         self._followed: dict[tuple[str, tuple[str, ...], Route], Mapping[Route, list[Route]]] = {}
-        self.all = list(self._ask(job))
+        self.all, _ = self._ask(job)
 
     def source(self, plugin: str, patch: Patch, at: Route) -> Source:
         """Return the source of a field of a patch: what it follows, those routes with its own value first.
@@ -42,7 +42,7 @@ class JobPatches:
         What a plugin adds to each job, or role, that is there is the plugin's own.
         """
         value = reach(patch.value, at)
-        if patch.because in (self._job.route, *(role.route for role in self._job.roles)):
+        if self.is_unasked(patch.because):
             return Source(routes=(patch.because,), layer=PLUGIN, value=value, plugin=plugin)
         asked = (plugin, patch.target, patch.because)
         if asked not in self._followed:
@@ -51,28 +51,40 @@ class JobPatches:
         routes = sorted(found, key=lambda route: str(self._written(route)) != str(value))
         return Source(routes=tuple(routes), value=value, plugin=plugin)
 
-    def _ask(self, job: Job) -> Iterator[tuple[str, Patch]]:
-        crashes: list[Problem] = []  # they were reported when the job was planned
-        yield from self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)
+    def is_unasked(self, because: Route) -> bool:
+        """Tell whether something is there because of the job, or a role, and not of what one says."""
+        return because in (self._job.route, *(role.route for role in self._job.roles))
+
+    def _ask(self, job: Job) -> tuple[list[tuple[str, Patch]], bool]:
+        """Return what the plugins add to a job, and whether one of them failed."""
+        crashes: list[Problem] = []  # those of the job as it is were reported when it was planned
+        return list(self._plugins.ask("tfgitops_contribute", job.route, crashes, job=job)), bool(crashes)
 
     def _experiment(self, plugin: str, patch: Patch) -> Mapping[Route, list[Route]]:
-        """Find which fields of a patch follow which values of the spec."""
+        """Find which fields of a patch follow which values of the spec.
+
+        A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
+        """
         found: dict[Route, list[Route]] = {}
-        for route in self._candidates(plugin, patch.because):
-            for job in self._changed(route):
+        because = self.said(patch.because)
+        for route in self.candidates(plugin, because):
+            for job in self.changed(route):
+                answers, failed = self._ask(job)
+                if failed:
+                    continue
                 same = [
                     other.value
-                    for name, other in self._ask(job)
+                    for name, other in answers
                     if (name, other.target, other.because) == (plugin, patch.target, patch.because)
                 ]
                 fields = followers(patch.value, same[0] if same else {}, RULES[SCHEMAS[patch.target[0]]])
-                if fields and (same or route[: len(patch.because)] == patch.because):
+                if fields and (same or route[: len(because)] == because):
                     for field in sorted(fields, key=str):
                         found.setdefault(field, []).append(route)
                     break
         return found
 
-    def _candidates(self, plugin: str, because: Route) -> Iterator[Route]:
+    def candidates(self, plugin: str, because: Route) -> Iterator[Route]:
         """Yield the values below what asked, then those of the environment's blocks that it names."""
         block = self._written(because)
         if block is MISSING:
@@ -89,6 +101,13 @@ class JobPatches:
                 routes = [(name, *inner) for name in entries for inner, _ in leaves(shared[name])]
                 yield from ((fragment.key, *inner) for inner in routes[:_TRIED_AT_MOST])
 
+    def said(self, because: Route) -> Route:
+        """Return the route of the job for a key that only jobs have, and that a plugin named of a role."""
+        holder = self._holder(because)
+        if holder is None or holder is self._job or self._written(because) is not MISSING:
+            return because
+        return (*self._job.route, *because[len(holder.route) :])
+
     def _written(self, route: Route) -> Any:
         """Return what the merged spec says at a route of this job, or of the environment."""
         holder = self._holder(route)
@@ -102,7 +121,7 @@ class JobPatches:
                 return holder
         return None
 
-    def _changed(self, route: Route) -> Iterator[Job]:
+    def changed(self, route: Route) -> Iterator[Job]:
         """Yield the job as it would be with another value at a route."""
         job, holder = self._job, self._holder(route)
         environment = job.environment

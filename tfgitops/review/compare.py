@@ -173,8 +173,8 @@ def _groups(
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
     if not restarted:
         return
-    finder, jobs = Causes(environment, plugins), {job.route: job for job in environment.jobs}
-    specs = Specs(environment.places, base)
+    specs, jobs = Specs(environment.places, base), {job.route: job for job in environment.jobs}
+    finder = Causes(environment, plugins, specs.differ)
     causes = {}
     for change in restarted:
         planned = objects[change.path]

@@ -55,7 +55,7 @@ class Specs:
             gone = [field for field in fields if field.gone]
             removed = {removal for field in gone for removal in self._removed(job, field)}
             causes |= removed
-            if (len(gone) < len(fields) or not removed) and self._differs(cause):
+            if (len(gone) < len(fields) or not removed) and self.differ(cause.span.file, cause.route):
                 causes.add(cause)
         return sorted(causes)
 
@@ -75,12 +75,12 @@ class Specs:
             if document.text != texts[document.name]
         }
 
-    def _differs(self, cause: Cause) -> bool:
-        """Tell whether a place, or what is nearest to it, says something else than it did."""
-        if cause.span.file not in self._values:
+    def differ(self, file: str, route: Route) -> bool:
+        """Tell whether a file says something else at a route, or at what is nearest to it, than it did."""
+        if file not in self._values:
             return False
-        was, now = self._values[cause.span.file]
-        route = cause.route[len(self._documents[cause.span.file].prefix) :]
+        was, now = self._values[file]
+        route = route[len(self._documents[file].prefix) :]
         return _nearest(was, route) != _nearest(now, route)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tfgitops.shell import SHELL, STRING_MAX, runs_shell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tfgitops.diagnostics import Route
     from tfgitops.model import Job, Role
 
 TRAINING_CONTAINER = "tensorflow"
@@ -76,7 +77,9 @@ class Discovery:
         if env:
             container["env"] = env
         if found:
-            yield from self._without_value(role, found, container)
+            route = role.route if training else self._beside(role)
+            for problem in self._without_value(route, found, container):
+                yield problem if training else _in_container(problem, container)
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (docs/volcano.md 4)."""
@@ -92,16 +95,22 @@ class Discovery:
         for name in sorted(wanted & self._variables.keys()):
             yield {"name": name, "value": ",".join(self._hosts[self._variables[name]])}
 
-    def _without_value(self, role: Role, found: Mapping[str, Place], container: Mapping[str, Any]) -> Iterator[Problem]:
+    def _beside(self, role: Role) -> Route:
+        """Return where the spec says what is beside the training container; what a plugin adds is said nowhere."""
+        containers = [("pod", "spec", key) for key in ("initContainers", "containers")]
+        return self._job.written(role, *containers, ("pod", "spec"))
+
+    def _without_value(
+        self, route: Route, found: Mapping[str, Place], container: Mapping[str, Any]
+    ) -> Iterator[Problem]:
         known = {entry["name"] for entry in container.get("env") or ()}
         for name in sorted(found):
             if name not in known and found[name] is not _IN_SHELL:
-                yield from self._no_value(role, name, found[name], container)
+                yield from self._no_value((*route, *found[name].route), name, found[name], container)
 
-    def _no_value(self, role: Role, name: str, place: Place, container: Mapping[str, Any]) -> Iterator[Problem]:
+    def _no_value(self, at: Route, name: str, place: Place, container: Mapping[str, Any]) -> Iterator[Problem]:
         """Say that a variable has no value: always where it is ours or decides a path, else where no shell reads it."""
         kind = _ROLE_OF_VARIABLE.get(name)
-        at = (*role.route, *place.route)
         if name.startswith("$"):
             message = f"no shell runs this, so {name} stays as it is written"
             hint = f"write $({name[1:]}), which Kubernetes expands"
@@ -130,6 +139,10 @@ class Discovery:
                 message = f"{entry['name']} has {length:,} characters, and Linux passes on {STRING_MAX:,} at most"
                 hint = "fewer replicas, or a shorter job name"
                 yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
+
+
+def _in_container(problem: Problem, container: Mapping[str, Any]) -> Problem:
+    return replace(problem, message=f"in the container '{container['name']}', {problem.message}")
 
 
 @dataclass(frozen=True, slots=True)
