@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from tfgitops.hookspecs import SchemaFragment
 
+SETTINGS = "settings"
+"""The site of a key that is no key of the spec, but a setting of the plugin itself: see `tfgitops.settings`."""
+
 _NOT_IN_DEFAULTS = ("from", "pin", "rerun")
 
 
@@ -94,7 +97,8 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
     sites = {"environment": (environment,), "job": (job, shared), "role": (shared, job, role)}
     blocks: dict[str, dict[str, Any]] = {}
     owners: dict[tuple[int, str], str] = {}
-    for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
+    of_spec = (fragment for fragment in fragments if fragment.site != SETTINGS)
+    for fragment in sorted(of_spec, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
         key, places = fragment.key, sites.get(fragment.site)
         if places is None:
             if fragment.site not in blocks:
@@ -123,7 +127,7 @@ def resolves(reference: Any) -> bool:
 
 def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> CompileError:
     message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
-    return _unusable(message, did_you_mean(fragment.site, sites) or "the sites are environment, job and role")
+    return _unusable(message, did_you_mean(fragment.site, sites) or "the sites are environment, job, role and settings")
 
 
 def _owned(fragment: SchemaFragment, owner: str) -> CompileError:
