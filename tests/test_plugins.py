@@ -251,6 +251,14 @@ def test_node_affinities_combine_with_and(repository: Repository) -> None:
     assert [entry["key"] for entry in term["matchExpressions"]] == ["a", "b"]
 
 
+def test_capabilities_unite(repository: Repository) -> None:
+    for name in ("SYS_NICE", "IPC_LOCK"):
+        patch = f'{{"securityContext": {{"capabilities": {{"add": ["{name}"]}}}}}}'
+        repository.plugin(name.lower(), contribute(f'for role in job.roles: yield role.container({patch}, "image")'))
+    [container] = repository.pod()["containers"]
+    assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK", "SYS_NICE"]}
+
+
 def test_arguments_of_svc_unite(repository: Repository) -> None:
     flag = "--disable-network-policy=true"
     for name in ("one", "two"):
@@ -724,3 +732,94 @@ def test_settings_of_a_plugin_that_is_not_there_are_refused(repository: Reposito
     [found] = caught.value.diagnostics
     assert "settings.qeue" in found.message
     assert found.hint == "did you mean 'queue'?"
+
+
+SETTINGS = """
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("settings", "limit", {"type": "integer", "minimum": 1, "description": "how many there may be"})
+    yield SchemaFragment("settings", "names", {"type": "array", "items": {"type": "string"}, "description": "some"})
+    yield SchemaFragment("settings", "by", {
+        "type": "object", "additionalProperties": {"type": "integer", "description": "one"}, "description": "each",
+    })
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "said"),
+    [
+        ('limit = "3"', "TF202", ["4 | limit = \"3\"", "write 3, a number without quotes"]),
+        ("limit = 0", "TF203", ["0 is less than the minimum of 1", "4 | limit = 0\n  |         ^"]),
+        ("lmit = 3", "TF201", ["unknown key 'lmit'", "4 | lmit = 3\n  | ^^^^", "did you mean 'limit'?"]),
+        ("limit = 2026-01-01", "TF202", ["must be an integer", "4 | limit = 2026-01-01"]),
+        ('names = [\n  "a",\n  7,\n]', "TF202", ["'names[1]' must be text", "4 | names = ["]),
+        ('# limit\nother = "limit"\nlimit = 0', "TF203", ["6 | limit = 0"]),
+        ("by.x = false", "TF202", ["4 | by.x = false", "must be an integer"]),
+        ("[tool.tfgitops.settings.one.by]\nx = false", "TF202", ["5 | x = false"]),
+        ("by = {x = 1979-05-27}", "TF202", ["4 | by = {x = 1979-05-27}\n  |           ^^^^^^^^^^"]),
+    ],
+)
+def test_settings_that_a_plugin_describes_are_judged_at_their_lines(
+    settings: str, code: str, said: list[str], repository: Repository
+) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.settings(f"[tool.tfgitops.settings.one]\n{settings}")
+    compiled = repository.compile()
+    text = render(compiled.diagnostics)
+    assert code in [diagnostic.code for diagnostic in compiled.diagnostics], text
+    assert "settings of 'one': " in text
+    for part in said:
+        assert part in text
+
+
+def test_right_settings_and_those_of_a_plugin_that_describes_none_pass(repository: Repository) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.plugin("two")
+    repository.settings("[tool.tfgitops.settings]\none = {limit = 3, names = ['a']}\ntwo = {anything = 1.5}")
+    assert repository.compile().ok
+
+
+def test_wrong_settings_are_said_once_for_all_environments(repository: Repository) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.settings("[tool.tfgitops.settings]\none = {limit = 0}")
+    other = Path("environments/lab")
+    other.mkdir()
+    (other / "environment.yaml").write_text(SPEC)
+    result = CliRunner().invoke(app, ["validate"])
+    assert result.exit_code == 1
+    assert result.stderr.count("0 is less than") == 1, result.stderr
+
+
+def test_a_setting_is_no_key_of_the_spec(repository: Repository) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.spec(SPEC.replace("jobs:", "limit: 1\njobs:"))
+    assert [diagnostic.code for diagnostic in repository.compile().diagnostics] == ["TF201"]
+
+
+MISPLACED = """
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("environment", "regions", {"type": "object", "description": "where"})
+    yield SchemaFragment("job", "payer", {"type": "string", "description": "who"})
+    yield SchemaFragment("role", "fabric", {"type": "string", "description": "by what"})
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "hint"),
+    [
+        ("labels: {team: vision}", "regions: {}", "`regions` belongs to the environment: it stands at the top"),
+        ("worker: 2", "worker: {regions: {}}", "`regions` belongs to the environment: it stands at the top"),
+        ("worker: 2", "worker: {payer: a}", "`payer` belongs to the job"),
+        ("jobs:", "payer: a\njobs:", "`payer` belongs to the job"),
+        ("jobs:", "fabric: a\njobs:", "`fabric` belongs to a job or a role; for all jobs, `defaults: {fabric: …}`"),
+        ("worker: 2", "worker: {fabrik: a}", "did you mean 'fabric'?"),
+    ],
+)
+def test_a_key_of_a_plugin_in_the_wrong_place_is_told_where_it_belongs(
+    before: str, after: str, hint: str, repository: Repository
+) -> None:
+    repository.plugin("one", MISPLACED)
+    repository.spec(SPEC.replace(before, after))
+    found = repository.compile().diagnostics
+    assert [(diagnostic.code, diagnostic.hint) for diagnostic in found] == [("TF201", hint)]

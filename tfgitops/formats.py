@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes import names, quantity
 from tfgitops.kubernetes.duration import is_duration
 from tfgitops.kubernetes.formats import is_config_key, is_port_name
+from tfgitops.kubernetes.requirements import is_extended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,9 @@ SERVER_PORT = "tensorflow"
 """The name of the port on which a pod of TensorFlow's cluster is reached by the others; nothing else has it."""
 
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
+
+_VENDORS = ("amd", "intel", "nvidia")
+"""They have a domain for their devices, which is easily forgotten; others do without one, as in ``rdma/hca``."""
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
@@ -254,10 +258,11 @@ def _resource_name(value: str) -> Complaint | None:
 
 
 def _extended_resource(value: str) -> Complaint | None:
-    vendor, slash, _ = value.partition("/")
-    if slash and "." in vendor and vendor != "kubernetes.io":
+    vendor, _, device = value.partition("/")
+    if is_extended(value) and vendor not in _VENDORS:
         return _resource_name(value)
-    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu")
+    hint = f"write '{vendor}.com/{device}'" if device and vendor in _VENDORS else ""
+    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 
 def _file_mode(value: str | int) -> Complaint | None:

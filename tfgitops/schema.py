@@ -89,7 +89,7 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
     Raises:
         CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
     """
-    core = copy.deepcopy(schema_file("core.schema.json"))
+    core, fragments = copy.deepcopy(schema_file("core.schema.json")), list(fragments)
     definitions = core["$defs"]
     shared = definitions.pop("shared")["properties"]
     environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
@@ -108,6 +108,7 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
             raise _owned(fragment, owners.get((id(taken[0]), key), "the core"))
         places[0][key] = blocks[key] = copy.deepcopy(dict(fragment.schema))
         owners[id(places[0]), key] = fragment.owner
+    _answer_the_misplaced(definitions, fragments)
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
     kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
@@ -115,6 +116,23 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
     defaults["properties"] = kept
     defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
     return core
+
+
+_BELONGS = {
+    "environment": "`{key}` belongs to the environment: it stands at the top",
+    "job": "`{key}` belongs to the job",
+    "role": "`{key}` belongs to a job or a role; for all jobs, `defaults: {{{key}: …}}`",
+}
+_NOWHERE_ELSE = {"environment": ("job", "role"), "job": ("environment", "role"), "role": ("environment",)}
+
+
+def _answer_the_misplaced(definitions: Mapping[str, Any], fragments: Iterable[SchemaFragment]) -> None:
+    """Say of each plugin's key where it belongs, for those who write it elsewhere; the core's keys have such hints."""
+    own = {(fragment.site, fragment.key) for fragment in fragments}
+    for site, key in sorted(own):
+        for other in _NOWHERE_ELSE.get(site, ()):
+            if (other, key) not in own:
+                definitions[other].setdefault("x-elsewhere", {})[key] = _BELONGS[site].format(key=key)
 
 
 def resolves(reference: Any) -> bool:

@@ -48,7 +48,7 @@ def _as_json(value: Any) -> Any:
 def _at_its_line(project: Project, plugin: str, problem: Problem) -> Diagnostic:
     path = project.root / "pyproject.toml"
     span = _find(shown(path), _read(project), (*_TABLE, plugin, *problem.at), problem)
-    message = f"{problem.message} in [{'.'.join((*_TABLE, plugin))}]"
+    message = f"settings of '{plugin}': {problem.message}"
     return Diagnostic(
         code=problem.code, severity=problem.severity, message=message if span else f"{shown(path)}: {message}",
         span=span, file="" if span else shown(path), found=problem.found, expected=problem.expected,

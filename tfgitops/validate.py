@@ -63,7 +63,10 @@ def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> 
 def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     key = str(at[-1])
     known = schema.get("properties", {})
-    hint = _strange(key) or schema.get("x-hints", {}).get(key, "") or _elsewhere(key, value, known)
+    hint = _strange(key) or schema.get("x-hints", {}).get(key, "")
+    if not hint and (belongs := schema.get("x-elsewhere", {}).get(key)):  # unless it is nearly one of those here
+        hint = did_you_mean(key, list(known), cutoff=0.8) or belongs
+    hint = hint or _elsewhere(key, value, known)
     if not hint:
         hint = f"known here: {', '.join(sorted(known))}" if known else "no keys are known here"
     return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)

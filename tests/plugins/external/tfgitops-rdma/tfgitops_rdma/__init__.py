@@ -1,75 +1,63 @@
-"""Rdma: declared once for an environment, named by jobs, and told to their pods."""
+"""RDMA: adapters for a role's pods, the network that they are reached by, and the right to pin memory for them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfgitops import (
-    Object,
-    Problem,
-    SchemaFragment,
-    did_you_mean,
-    hookimpl,
-    read_schema,
-)
+from tfgitops import SchemaFragment, hookimpl, read_schema
+from tfgitops_rdma.rules import check_blocks, check_nodes, check_pods
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from tfgitops import Environment, Job, Patch
+    from tfgitops import Environment, Job, Patch, Problem
 
 tfgitops_api = 1
 
 CODES = {
-    "RDMA01": "a `rdma` that is not declared",
+    "RDMA01": "a network without its name, or a name without its network",
+    "RDMA02": "more adapters than GPUs to feed",
+    "RDMA03": "more pods on their nodes' network than there are nodes",
+    "RDMA04": "pods on their nodes' network, and no nodes declared to count",
+    "RDMA05": "adapters in a pod without any accelerator",
+    "RDMA06": "an overlay that takes from a pod what its adapters need",
 }
 
 
 @hookimpl
 def tfgitops_schema() -> Iterator[SchemaFragment]:
-    """Own `rdmas` at the top, and `rdma` in jobs."""
-    schema = read_schema(__name__)
-    yield SchemaFragment("environment", "rdmas", schema["rdmas"])
-    yield SchemaFragment("job", "rdma", schema["rdma"])
+    """Own `rdma` in jobs and roles."""
+    yield SchemaFragment("role", "rdma", read_schema(__name__)["rdma"])
 
 
 @hookimpl
 def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
-    """Refuse a `rdma` that is not declared."""
-    declared = environment.get("rdmas") or {}
+    """Refuse blocks that say half of what they must, and jobs that cannot have a node for each pod."""
     for job in environment.jobs:
-        name = job.get("rdma")
-        if name and name not in declared:
-            hint = did_you_mean(name, declared)
-            yield Problem(
-                code="RDMA01",
-                message=f"the rdma '{name}' is not declared",
-                at=(*job.route, "rdma"),
-                found=name,
-                hint=hint or f"declare it: `rdmas: {{{name}: CONTACT}}`",
-            )
+        for role in job.roles:
+            if rdma := role.get("rdma"):
+                yield from check_blocks(role, rdma)
+        yield from check_nodes(job)
 
 
 @hookimpl
 def tfgitops_contribute(job: Job) -> Iterator[Patch]:
-    """Label the job and its pods, and tell the program in a variable."""
-    if name := job.get("rdma"):
-        label = {"metadata": {"labels": {"example.com/rdma": name}}}
-        variable = {"env": [{"name": "RDMA", "value": name}]}
-        yield job.patch(label, "rdma")
-        for role in job.roles:
-            yield role.pod(label, "rdma")
-            yield role.container(variable, "rdma")
+    """Ask for the adapters, connect the pods, and let the program pin memory, which RDMA cannot do without."""
+    for role in job.roles:
+        if (rdma := role.get("rdma")) is None:
+            continue
+        adapters = {rdma.get("resource", "rdma/hca"): str(rdma.get("hcas", 1))}
+        yield role.container({"resources": {"requests": adapters, "limits": adapters}}, "rdma")
+        yield role.container({"securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}, "rdma")
+        if rdma.get("network", "host") == "host":
+            yield role.pod({"spec": {"hostNetwork": True}}, "rdma")
+        elif name := rdma.get("networkName"):
+            yield role.pod({"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": name}}}, "rdma")
 
 
 @hookimpl
-def tfgitops_objects(environment: Environment) -> Iterator[Object]:
-    """Write what is declared into the cluster, one ConfigMap for each."""
-    for name, block in (environment.get("rdmas") or {}).items():
-        manifest = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": f"rdma-{name}"},
-            "data": {"contact": block["contact"]},
-        }
-        yield Object(manifest, ("rdmas", name))
+def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
+    """Warn of adapters without accelerators, and of overlays that take away what adapters need."""
+    for manifest in manifests:
+        if job := environment.job_of(manifest):
+            yield from check_pods(job, manifest)
