@@ -748,7 +748,7 @@ def tfgitops_schema():
 @pytest.mark.parametrize(
     ("settings", "code", "said"),
     [
-        ('limit = "3"', "TF202", ["4 | limit = \"3\"", "write 3, a number without quotes"]),
+        ('limit = "3"', "TF202", ['4 | limit = "3"', "write 3, a number without quotes"]),
         ("limit = 0", "TF203", ["0 is less than the minimum of 1", "4 | limit = 0\n  |         ^"]),
         ("lmit = 3", "TF201", ["unknown key 'lmit'", "4 | lmit = 3\n  | ^^^^", "did you mean 'limit'?"]),
         ("limit = 2026-01-01", "TF202", ["must be an integer", "4 | limit = 2026-01-01"]),

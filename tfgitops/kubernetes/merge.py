@@ -59,8 +59,8 @@ def merge(base: Part, patch: Part, schema_name: SchemaName) -> dict[str, Any]:
 def union(parts: Sequence[Part], schema_name: SchemaName) -> tuple[dict[str, Any], list[Conflict]]:
     """Merge parts of equal rank; their order does not matter, and neither does how they are cut.
 
-    Elements of merging lists are sorted by their keys. Tolerations, capabilities and arguments of Volcano's plugins unite;
-    requirements of node affinity all hold (those of one part are added to every term of the others), and any
+    Elements of merging lists are sorted by their keys. Tolerations, capabilities and arguments of Volcano's plugins
+    unite; requirements of node affinity all hold (those of one part are added to every term of the others), and any
     other field must have one value. A field in conflict is left out of the result.
     """
     conflicts: list[Conflict] = []
