@@ -110,7 +110,7 @@ def tfgitops_objects(environment: Environment) -> Iterable[Object]:
 
 @hookspec
 def tfgitops_accelerators() -> Iterable[Accelerator]:
-    """Say which resources are accelerators; called once by `tfgitops review`, which sums up what queues gain and lose."""
+    """Say which resources are accelerators; called once a review, by `tfgitops review`, for what queues gain."""
     raise NotImplementedError
 
 

@@ -100,6 +100,7 @@ BROKEN: dict[str, tuple[str, Change]] = {
     "it reads the variables of its process": ("pure", labelled("str(len(__import__('os').environ))")),
     "it changes what it is given": ("inputs", (YIELD, 'job.data._data["team"] = team + "x"')),
     "it takes the first key of a map": ("order", labelled('next(iter(job.get("env") or ["none"]))')),
+    "it joins a set": ("order", labelled('"-".join({"a", "b", "c", "d", "e", team})')),
     "its patch names a key that is not there": ("because", (YIELD, YIELD.replace(', "team")', ', "taem")'))),
     "its object names nothing": ("because", ('(*job.route, "team"))\n', "())\n")),
     "its key has no description": ("descriptions", (', "description": "who runs it"', "")),
@@ -128,3 +129,13 @@ def test_each_rule_is_tried() -> None:
 def test_specs_that_do_not_use_the_plugin_show_nothing(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="shown: none of the specs makes it yield"):
         check_plugin(plugin(tmp_path), ["jobs:\n  a: {image: tf, worker: 1}\n"])
+
+
+def test_a_fragment_that_is_none_is_named(tmp_path: Path) -> None:
+    found = breaches(plugin(tmp_path, ('"type": "string"', '"type": "text"')), SPECS)
+    assert [breach.rule for breach in found] == ["answers"]
+    assert "is no JSON Schema" in found[0].message
+
+
+def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path) -> None:
+    check_plugin(plugin(tmp_path, labelled("str(__import__('random').Random(7).random())")), SPECS)

@@ -65,6 +65,7 @@ class Case:
         Raises:
             CaseFailedError: it does not come out as it should.
         """
+        __tracebackhide__ = True  # pytest shows what is different, not where this noticed
         results = self._compile(plugins, settings or {})
         found = list(ordered(diagnostic for compiled in results for diagnostic in compiled.diagnostics))
         said = f"{render(found)}\n{totals(found)}\n" if found else ""

@@ -74,7 +74,7 @@ def load_package(folder: Path) -> list[Plugin]:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
         raise _refuse(f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
-    return [Plugin(name, _import(folder, target), version, target) for name, target in sorted(points.items())]
+    return [Plugin(name, import_from(folder, target), version, target) for name, target in sorted(points.items())]
 
 
 def names_plugins(path: Path) -> dict[str, str]:
@@ -91,8 +91,12 @@ def _project(path: Path) -> dict[str, Any]:
     return project
 
 
-def _import(folder: Path, target: str) -> Any:
-    """Import what an entry point names from its own folder, afresh."""
+def import_from(folder: Path, target: str) -> Any:
+    """Import what an entry point names from its own folder, afresh.
+
+    Raises:
+        CompileError: it cannot be imported.
+    """
     module, _, attribute = target.partition(":")
     places = [str(folder), str(folder / "src")]
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files

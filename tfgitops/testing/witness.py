@@ -29,11 +29,10 @@ _DATES = frozenset({"now", "today", "utcnow"})
 _READERS = {
     "io": frozenset({"open", "open_code"}),
     "_io": frozenset({"open", "open_code", "FileIO"}),
-    "posix": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "getcwd"}),
-    "nt": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "getcwd"}),
+    "posix": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
+    "nt": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
     "_socket": frozenset({"getaddrinfo", "gethostbyname", "gethostname", "socket"}),
     "_posixsubprocess": frozenset({"fork_exec"}),
-    "_random": frozenset({"random", "getrandbits"}),
 }
 _IMPORTERS = ("importlib._bootstrap", "importlib._bootstrap_external")
 
@@ -120,7 +119,7 @@ def _outside(frame: FrameType, called: Any) -> Iterator[str]:
         yield f"the machine ({name})"
     elif type(owner).__module__ in ("socket", "_socket"):
         yield f"the network (socket.{name})"
-    elif type(owner).__module__ in ("random", "_random"):
+    elif owner is not None and owner is getattr(sys.modules.get("random"), "_inst", None):
         yield f"for chance (random.{name})"
 
 
