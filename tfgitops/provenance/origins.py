@@ -43,9 +43,9 @@ class Origin:
 
     ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
     plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
-    where that is on one line. ``span`` is a place that exists, of the value or nearest to it, and ``at`` the whole route
-    of what is written there. ``through`` names the plugin that made the field of what the spec says. Of the origins of
-    a field several have ``won`` only where its value is made from several places, as TF_CONFIG is.
+    where that is on one line. ``span`` is a place that exists, of the value or nearest to it, and ``at`` the whole
+    route of what is written there. ``through`` names the plugin that made the field of what the spec says. Of the
+    origins of a field several have ``won`` only where its value is made from several places, as TF_CONFIG is.
     """
 
     layer: str

@@ -1,6 +1,7 @@
 """The plugin's cases, a test each, the contract, and what a change of a key does to a running training."""
 
 import pytest
+
 import tfgitops_cost
 from tfgitops import Plugins
 from tfgitops.testing import Bench, PluginTests, find_plugins

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfgitops import Patch, Problem, SchemaFragment, hookimpl, read_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfgitops import Environment, Job, Route
 
@@ -74,5 +74,5 @@ def _said(job: Job, key: str) -> tuple[str, Route] | None:
     return None
 
 
-def _settings(environment: Environment) -> dict[str, object]:
-    return dict(environment.settings.get("cost", {}))
+def _settings(environment: Environment) -> Mapping[str, Any]:
+    return environment.settings.get("cost", {})
