@@ -738,6 +738,7 @@ SETTINGS = """
 @hookimpl
 def tfgitops_schema():
     yield SchemaFragment("settings", "limit", {"type": "integer", "minimum": 1, "description": "how many there may be"})
+    yield SchemaFragment("settings", "payer", {"$ref": "core.schema.json#/$defs/labels"})
     yield SchemaFragment("settings", "names", {"type": "array", "items": {"type": "string"}, "description": "some"})
     yield SchemaFragment("settings", "by", {
         "type": "object", "additionalProperties": {"type": "integer", "description": "one"}, "description": "each",
@@ -752,8 +753,9 @@ def tfgitops_schema():
         ("limit = 0", "TF203", ["0 is less than the minimum of 1", "4 | limit = 0\n  |         ^"]),
         ("lmit = 3", "TF201", ["unknown key 'lmit'", "4 | lmit = 3\n  | ^^^^", "did you mean 'limit'?"]),
         ("limit = 2026-01-01", "TF202", ["must be an integer", "4 | limit = 2026-01-01"]),
-        ('names = [\n  "a",\n  7,\n]', "TF202", ["'names[1]' must be text", "4 | names = ["]),
+        ('names = [\n  "a",\n  7,\n]', "TF202", ["'names[1]' must be text", "6 |   7,\n  |   ^"]),
         ('# limit\nother = "limit"\nlimit = 0', "TF203", ["6 | limit = 0"]),
+        ("payer = {a = 'b c'}", "TF203", ["4 | payer = {a = 'b c'}", "cannot be the value of a label"]),
         ("by.x = false", "TF202", ["4 | by.x = false", "must be an integer"]),
         ("[tool.tfgitops.settings.one.by]\nx = false", "TF202", ["5 | x = false"]),
         ("by = {x = 1979-05-27}", "TF202", ["4 | by = {x = 1979-05-27}\n  |           ^^^^^^^^^^"]),

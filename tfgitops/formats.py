@@ -28,9 +28,7 @@ SERVER_PORT = "tensorflow"
 
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
-_VENDORS = ("amd", "intel", "nvidia")
-"""They have a domain for their devices, which is easily forgotten; others do without one, as in ``rdma/hca``."""
-
+_VENDORS = ("amd/", "intel/", "nvidia/")  # their domains are easily forgotten; others have none, as in rdma/hca
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
     r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
@@ -258,10 +256,9 @@ def _resource_name(value: str) -> Complaint | None:
 
 
 def _extended_resource(value: str) -> Complaint | None:
-    vendor, _, device = value.partition("/")
-    if is_extended(value) and vendor not in _VENDORS:
+    if is_extended(value) and not value.startswith(_VENDORS):
         return _resource_name(value)
-    hint = f"write '{vendor}.com/{device}'" if device and vendor in _VENDORS else ""
+    hint = f"write '{value.replace('/', '.com/', 1)}'" if value.startswith(_VENDORS) else ""
     return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 

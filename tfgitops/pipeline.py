@@ -95,7 +95,7 @@ def _compile(
     if source.project.settings:
         from tfgitops.settings import judge_settings  # noqa: PLC0415 - most repositories have none
 
-        findings.found += judge_settings(source.project, plugins.named_fragments)
+        findings.found += judge_settings(source.project, plugins)
     findings.found += _judge_parts(source, plugins.schema)
     findings.stop_on_errors()
 

@@ -100,21 +100,12 @@ class Plugins:
         Raises:
             CompileError: a plugin failed, or its fragment is none.
         """
-        return tuple(fragment for _, fragment in self.named_fragments)
-
-    @cached_property
-    def named_fragments(self) -> tuple[tuple[str, hookspecs.SchemaFragment], ...]:
-        """The same, each with the name of its plugin.
-
-        Raises:
-            CompileError: a plugin failed, or its fragment is none.
-        """
         problems: list[Problem] = []
         plugins = {plugin.name: str(plugin) for plugin in self.plugins}
         found = [(name, fragment) for name, fragment in self.ask("tfgitops_schema", (), problems)]
         if problems:
             raise CompileError(_without_place(problem) for problem in problems)
-        return tuple((name, replace(fragment, owner=plugins[name])) for name, fragment in found)
+        return tuple(replace(fragment, owner=plugins[name]) for name, fragment in found)
 
     @cached_property
     def codes(self) -> dict[str, str]:

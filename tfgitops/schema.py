@@ -64,6 +64,8 @@ class SpecSchema:
     role: Mapping[str, Any]
     widener: Widener
     job_widener: Widener
+    settings: Mapping[str, Mapping[str, Any]]
+    """For each plugin that says what its settings may be, by what it is called in messages."""
 
 
 def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
@@ -72,6 +74,7 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
     Raises:
         CompileError: a fragment names a site that does not exist, or a key that somebody else owns.
     """
+    fragments = list(fragments)
     core = joined_source(fragments)
     documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
     resolve = _Resolver(documents)
@@ -80,7 +83,22 @@ def join(fragments: Iterable[SchemaFragment]) -> SpecSchema:
     job = environment["properties"]["jobs"]["additionalProperties"]
     role = job["properties"]["worker"]
     nothing = Widener((), {}, None, None)
-    return SpecSchema(environment, job, role, _widener(environment) or nothing, _widener(job) or nothing)
+    widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
+    return SpecSchema(environment, job, role, widener, job_widener, _settings(fragments, resolve))
+
+
+def _settings(fragments: Iterable[SchemaFragment], resolve: _Resolver) -> dict[str, Mapping[str, Any]]:
+    """Make the schema of each plugin's settings."""
+    properties: dict[str, dict[str, Any]] = {}
+    for fragment in fragments:
+        if fragment.site == SETTINGS:
+            own = properties.setdefault(fragment.owner, {})
+            if fragment.key in own:
+                raise _owned(fragment, fragment.owner)
+            own[fragment.key] = resolve(dict(fragment.schema), "core.schema.json")
+    return {
+        owner: {"type": "object", "additionalProperties": False, "properties": own} for owner, own in properties.items()
+    }
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:

@@ -6,34 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Diagnostic, Span
 from tfgitops.load import shown
-from tfgitops.schema import SETTINGS
 from tfgitops.validate import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.diagnostics import Problem, Route
-    from tfgitops.hookspecs import SchemaFragment
+    from tfgitops.plugins import Plugins
     from tfgitops.project import Project
 
 _TABLE = ("tool", "tfgitops", "settings")
 
 
-def judge_settings(project: Project, fragments: Iterable[tuple[str, SchemaFragment]]) -> Iterator[Diagnostic]:
+def judge_settings(project: Project, plugins: Plugins) -> Iterator[Diagnostic]:
     """Yield what is wrong with the settings of each plugin that says what they may be.
 
-    Args:
-        project: the root, with its settings.
-        fragments: the keys of all plugins, each with the name of its plugin.
+    Raises:
+        CompileError: two plugins own one key, or a fragment has no place.
     """
-    properties: dict[str, dict[str, Any]] = {}
-    for name, fragment in fragments:
-        if fragment.site == SETTINGS:
-            properties.setdefault(name, {})[fragment.key] = fragment.schema
-    for name, known in properties.items():
-        schema = {"type": "object", "additionalProperties": False, "properties": known}
-        for problem in validate(_as_json(project.settings.get(name, {})), schema, part=False):
-            yield _at_its_line(project, name, problem)
+    for plugin in plugins.plugins:
+        if schema := plugins.schema.settings.get(str(plugin)):
+            for problem in validate(_as_json(project.settings.get(plugin.name, {})), schema, part=False):
+                yield _at_its_line(project, plugin.name, problem)
 
 
 def _as_json(value: Any) -> Any:
@@ -69,18 +63,31 @@ def _find(name: str, text: str, route: Route, problem: Problem) -> Span | None:
     lines = text.split("\n")
     for index, line in enumerate(lines):
         column = line.find(keys[-1])
-        if column >= 0 and _says(lines[:index], keys) is False and _begins(lines, index, keys):
-            value = problem.found.strip("'")
-            there = line.find(value, column + len(keys[-1])) if value and not problem.on_key else -1
-            start, width = (there, len(value)) if there >= 0 else (column, len(keys[-1]))
-            return Span(file=name, line=index + 1, column=start + 1, width=width, excerpt=line)
+        if column >= 0 and _says(lines[:index], keys) is False and (end := _end(lines, index, keys)):
+            place = (index, column, len(keys[-1]))
+            row, start, width = place if problem.on_key else _value(lines, place, end, problem.found) or place
+            return Span(file=name, line=row + 1, column=start + 1, width=width, excerpt=lines[row])
     return None
 
 
-def _begins(lines: list[str], index: int, keys: tuple[str, ...]) -> bool:
-    """Tell whether what begins on a line, and may go on below it, says a key."""
-    ends = (_says(lines[:end], keys) for end in range(index + 1, len(lines) + 1))
-    return next((said for said in ends if said is not None), False)
+def _value(lines: list[str], key: tuple[int, int, int], end: int, found: str) -> tuple[int, int, int] | None:
+    """Find the text of a value behind its key, on the key's line or on those that belong to it."""
+    first, column, width = key
+    text = found.strip("'")
+    for row in range(first, end):
+        start = lines[row].find(text, column + width if row == first else 0)
+        if text and start >= 0:
+            return row, start, len(text)
+    return None
+
+
+def _end(lines: list[str], index: int, keys: tuple[str, ...]) -> int:
+    """Return the line before which ends what begins on a line, if that says a key; else 0."""
+    for end in range(index + 1, len(lines) + 1):
+        said = _says(lines[:end], keys)
+        if said is not None:
+            return end if said else 0
+    return 0
 
 
 def _says(lines: list[str], keys: tuple[str, ...]) -> bool | None:
