@@ -26,7 +26,8 @@ class Entry:
     """One plugin: what it is, what it has, and where it comes from.
 
     ``module`` is what the entry point names, ``distribution`` what that is installed with; both are empty for a local
-    plugin, which is a file. ``api`` is the version of the contract that it is written for.
+    plugin, which is a file. ``api`` is the version of the contract that it is written for; 0 where it
+    declares none.
     """
 
     name: str
@@ -56,7 +57,7 @@ def _entry(plugin: Plugin, plugins: Plugins, distributions: Mapping[str, str]) -
     local = plugin.version == "local"
     codes = getattr(plugin.hooks, "CODES", None)
     return Entry(
-        name=plugin.name, version=plugin.version, api=plugin.hooks.tfgitops_api,
+        name=plugin.name, version=plugin.version, api=getattr(plugin.hooks, "tfgitops_api", 0),
         module="" if local else plugin.origin, file=_file(plugin),
         distribution="" if local else distributions.get(plugin.name, ""),
         hooks=tuple(hook for hook in HOOKS if hasattr(plugin.hooks, hook)),

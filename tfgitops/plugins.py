@@ -185,16 +185,7 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
         hint = did_you_mean(name, known) or f"the plugins are {', '.join(known)}"
         raise _unusable(f"[tool.tfgitops.settings.{name}] is for a plugin that is not there", hint)
     found = [_installed(point) for point in points if point.name not in without]
-    found += [load_local(project, name) for name in local if project and Path(name).stem not in without]
-    return gather(found)
-
-
-def gather(found: Iterable[Plugin]) -> Plugins:
-    """Join plugins, each with a name of its own and of this version of the contract.
-
-    Raises:
-        CompileError: two have one name, or one is of another version.
-    """
+    found += [_local(project, name) for name in local if project and Path(name).stem not in without]
     named: dict[str, Plugin] = {}
     for plugin in sorted(found, key=lambda plugin: plugin.name):
         if plugin.name in named:
@@ -217,12 +208,7 @@ def _installed(point: Any) -> Plugin:
     return Plugin(point.name, hooks, point.dist.version if point.dist else "", point.value, bundled)
 
 
-def load_local(project: Project, name: str) -> Plugin:
-    """Import one local plugin of a repository.
-
-    Raises:
-        CompileError: it is not there, leads out of the root, or cannot be imported.
-    """
+def _local(project: Project, name: str) -> Plugin:
     path = (project.root / name).resolve()
     if not path.is_relative_to(project.root.resolve()) or not path.is_file():
         raise _unusable(f"the local plugin {name} is not a file inside the root", "see [tool.tfgitops] plugins")

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
+from tfgitops import discover
 from tfgitops.cli.common import Without, command_app, example, guarded
 from tfgitops.load import shown
-from tfgitops.plugins import discover
 from tfgitops.project import find_root, read_project
 
 app = command_app()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import CompileError, Problem
 from tfgitops.hookspecs import Object, Patch
 from tfgitops.pipeline import compile_environment
-from tfgitops.plugins import Plugins, gather
+from tfgitops.plugins import Plugins
 from tfgitops.testing.described import undescribed
-from tfgitops.testing.plugins import find_plugins, load
+from tfgitops.testing.plugins import find_plugins, load, together
 from tfgitops.testing.seeds import opened, unsteady
 from tfgitops.testing.witness import Witness
 
@@ -97,7 +97,7 @@ class _Trial:
         self._found: dict[Breach, None] = {}
 
     def on(self, specs: Sequence[Path | str]) -> list[Breach]:
-        plugins = gather([*self._others, self._witness.plugin])
+        plugins = together([*self._others, self._witness.plugin])
         if not self._owns_well(plugins):
             return list(self._found)
         said = len(self._witness.answers)

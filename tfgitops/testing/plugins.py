@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tfgitops import discover
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.plugins import GROUP, Plugin, Plugins, discover, gather, load_local
-from tfgitops.project import Project
+from tfgitops.hookspecs import API_VERSION
+from tfgitops.plugins import GROUP, Plugin, Plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+LOCAL = "tfgitops_local_"
+"""What the modules of local plugins are called by, as the compiler calls them."""
 
 
 def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = ()) -> Plugins:
@@ -34,7 +39,12 @@ def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = (
     for one in given:
         for plugin in load(one, known):
             chosen[plugin.name] = plugin
-    return gather(chosen.values())
+    return together(chosen.values())
+
+
+def together(plugins: Iterable[Plugin]) -> Plugins:
+    """Join some plugins, in the order of their names."""
+    return Plugins(tuple(sorted(plugins, key=lambda plugin: plugin.name)))
 
 
 def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
@@ -55,11 +65,41 @@ def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
         return [known[given]]
     if isinstance(given, (str, Path)):
         path = Path(given).resolve()
-        if path.is_dir():
-            return load_package(path)
-        return [load_local(Project(root=path.parent), path.name)]
+        return load_package(path) if path.is_dir() else [load_file(path)]
     same = [plugin for plugin in known.values() if plugin.hooks is given]
-    return same or [Plugin(_name(given), given, str(getattr(given, "__version__", "0")), _origin(given))]
+    return same or [_checked(Plugin(_name(given), given, str(getattr(given, "__version__", "0")), _origin(given)))]
+
+
+def load_file(path: Path, origin: str = "") -> Plugin:
+    """Import a local plugin, whose ``origin`` is its file as a repository names it.
+
+    Raises:
+        CompileError: it is not there, or cannot be imported.
+    """
+    name = f"{LOCAL}{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise _refuse(f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever its own code raises
+        raise _refuse(f"{path} cannot be imported: {error}", "") from error
+    return _checked(Plugin(path.stem, module, "local", origin or path.name))
+
+
+def _checked(plugin: Plugin) -> Plugin:
+    """Return a plugin that speaks our version of the contract.
+
+    Raises:
+        CompileError: it does not.
+    """
+    version = getattr(plugin.hooks, "tfgitops_api", None)
+    if version != API_VERSION:
+        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {version}"
+        raise _refuse(f"{plugin} {declared}", f"this compiler speaks version {API_VERSION}")
+    return plugin
 
 
 def load_package(folder: Path) -> list[Plugin]:
@@ -74,7 +114,9 @@ def load_package(folder: Path) -> list[Plugin]:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
         raise _refuse(f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
-    return [Plugin(name, import_from(folder, target), version, target) for name, target in sorted(points.items())]
+    return [
+        _checked(Plugin(name, import_from(folder, target), version, target)) for name, target in sorted(points.items())
+    ]
 
 
 def names_plugins(path: Path) -> dict[str, str]:

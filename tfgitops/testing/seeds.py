@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.pipeline import compile_environment
-from tfgitops.plugins import Plugin, load_local
+from tfgitops.plugins import Plugin
 from tfgitops.project import SPEC, Project, find_root, read_project
 from tfgitops.report.text import render
 from tfgitops.testing.bench import HEAD
-from tfgitops.testing.plugins import find_plugins, import_from
+from tfgitops.testing.plugins import LOCAL, find_plugins, import_from, load_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def main() -> None:
 
 def _plugin(name: str, version: str, origin: str, module: str, file: str) -> Plugin:
     path = Path(file)
-    if module.startswith("tfgitops_local_"):
-        return load_local(Project(root=path.parent), path.name)
+    if module.startswith(LOCAL):
+        return load_file(path, origin)
     parts = module.count(".") + (path.name == "__init__.py")
     return Plugin(name, import_from(path.parents[parts], module), version, origin)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.load import find_environments, shown
-from tfgitops.plugins import load_local
 from tfgitops.project import find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
 from tfgitops.testing.contract import breaches
-from tfgitops.testing.plugins import find_plugins, load_package, names_plugins
+from tfgitops.testing.plugins import find_plugins, load_file, load_package, names_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +59,7 @@ def find_subject(path: Path) -> Subject:
         root = find_root(folder / "environments" / "any")
         project = read_project(root)
         listed = [name for name in project.plugins if path.is_dir() or (root / name).resolve() == path]
-        plugins, settings = [load_local(project, name) for name in listed], project.settings
+        plugins, settings = [load_file((root / name).resolve(), name) for name in listed], project.settings
     if not plugins:
         hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
         raise _refuse(f"there is no plugin in {shown(path)}", hint)
