@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from tfgitops import Compiled, File, Plugins, compile_environment, discover
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
-from tfgitops.project import read_project
+from tfgitops.project import Project, read_project
 from tfgitops.report.text import render
 from tfgitops.write import apply, compare
 
@@ -779,6 +779,22 @@ def test_right_settings_and_those_of_a_plugin_that_describes_none_pass(repositor
     repository.plugin("two")
     repository.settings("[tool.tfgitops.settings]\none = {limit = 3, names = ['a']}\ntwo = {anything = 1.5}")
     assert repository.compile().ok
+
+
+def test_wrong_settings_that_no_file_says_are_told_without_a_line(repository: Repository) -> None:
+    repository.plugin("one", SETTINGS)
+    plugins = repository.discover()
+    Path("pyproject.toml").unlink()
+    project = Project(root=Path.cwd(), settings={"one": {"limit": 0}})
+    [found] = compile_environment(FOLDER.resolve(), plugins, project).diagnostics
+    assert found.span is None
+    assert found.file == "pyproject.toml"
+    assert found.message == "pyproject.toml: settings of 'one': 0 is less than the minimum of 1"
+
+
+def test_a_setting_is_described_once(repository: Repository) -> None:
+    repository.plugin("one", SETTINGS + SETTINGS.splitlines()[3] + "\n")
+    assert "is owned already" in refusal(repository)
 
 
 def test_wrong_settings_are_said_once_for_all_environments(repository: Repository) -> None:
