@@ -814,6 +814,46 @@ def test_a_setting_is_no_key_of_the_spec(repository: Repository) -> None:
     assert [diagnostic.code for diagnostic in repository.compile().diagnostics] == ["TF201"]
 
 
+KEYWORDS = [
+    ('{"type": "array", "maxItems": 2}', "[a, b, c]", "'train.x' must have at most 2 entries"),
+    ('{"type": "array", "minItems": 2}', "[a]", "'train.x' must have at least 2 entries"),
+    ('{"type": "array", "minItems": 2}', "[]", "'train.x' is empty"),
+    ('{"type": "string", "maxLength": 2}', "abc", "'train.x' must have at most 2 characters"),
+    ('{"type": "integer", "exclusiveMaximum": 2}', "2", "'train.x' must be less than 2"),
+    ('{"type": "integer", "multipleOf": 2}', "3", "'train.x' must be a multiple of 2"),
+    ('{"type": "object", "minProperties": 1}', "{}", "'train.x' is empty"),
+    ('{"type": "array", "maxItems": 1}', "[a, b]", "'train.x' must have at most 1 entry"),
+    ('{"type": "string", "maxLength": 1}', "ab", "'train.x' must have at most 1 character"),
+    ('{"type": "object", "dependentRequired": {"a": ["b"]}}', "{a: 1}", "'train.x' has 'a' and no 'b'"),
+    ('{"anyOf": [{"type": "string"}, {"type": "integer"}]}', "[]", "a list is not allowed for 'train.x'"),
+    ('{"not": {"const": "y"}}', "y", "'y' is not allowed for 'train.x'"),
+    ('{"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}}', "{a: 1}", "'train.x' has no 'b'"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "said"), KEYWORDS)
+def test_every_keyword_of_json_schema_is_told_in_our_words(
+    schema: str, value: str, said: str, repository: Repository
+) -> None:
+    schema = schema.replace("{", '{"description": "what it is", ', 1)
+    repository.plugin("one", hook("tfgitops_schema", "", f'yield SchemaFragment("job", "x", {schema})'))
+    repository.spec(SPEC.replace("worker: 2", f"worker: 2\n    x: {value}"))
+    found = repository.compile().diagnostics
+    assert [diagnostic.message for diagnostic in found] == [said]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    ['"dependentRequired": {"a": ["b"]}', '"minProperties": 2', '"not": {"required": ["c"]}', '"required": ["b"]'],
+)
+def test_what_one_block_lacks_may_stand_in_another(schema: str, repository: Repository) -> None:
+    fragment = f'SchemaFragment("job", "x", {{"type": "object", "description": "what it is", {schema}}})'
+    repository.plugin("one", hook("tfgitops_schema", "", f"yield {fragment}"))
+    repository.spec(f"{SPEC}    x: {{a: 2, b: 1}}\n  other: {{from: train, x: {{a: 1}}}}\n")
+    found = repository.compile().diagnostics
+    assert not found, render(found)
+
+
 MISPLACED = """
 @hookimpl
 def tfgitops_schema():
