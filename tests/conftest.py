@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from installed import REPOSITORY, build_wheel
 from repository import Repository
 
 from tfgitops.testing import Bench
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import ModuleType
 
     from tfgitops import Plugins
 
-REPOSITORY = Path(__file__).parent.parent
+collect_ignore = ["plugins/external"]
+"""Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""
 
 collect_ignore = ["plugins/external"]  # packages with tests of their own, which run where each is installed
 
@@ -36,6 +38,11 @@ def load_tool(name: str) -> ModuleType:
 def pytest_addoption(parser: pytest.Parser) -> None:
     told = "write golden files anew instead of comparing with them, as --tfgitops-refresh does"
     parser.addoption("--refresh", action="store_true", dest="tfgitops_refresh", help=told)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")

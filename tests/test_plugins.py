@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from plugged import HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
+from plugged import FOLDER, HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
 from typer.testing import CliRunner
 
-from tfgitops import File, Plugins
+from tfgitops import File, Plugins, compile_environment
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
+from tfgitops.project import Project
 from tfgitops.report.text import render
 from tfgitops.write import apply, compare
 
@@ -158,6 +159,14 @@ def test_node_affinities_combine_with_and(repository: Plugged) -> None:
     required = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     [term] = required["nodeSelectorTerms"]
     assert [entry["key"] for entry in term["matchExpressions"]] == ["a", "b"]
+
+
+def test_capabilities_unite(repository: Plugged) -> None:
+    for name in ("SYS_NICE", "IPC_LOCK"):
+        patch = f'{{"securityContext": {{"capabilities": {{"add": ["{name}"]}}}}}}'
+        repository.plugin(name.lower(), contribute(f'for role in job.roles: yield role.container({patch}, "image")'))
+    [container] = repository.pod()["containers"]
+    assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK", "SYS_NICE"]}
 
 
 def test_arguments_of_svc_unite(repository: Plugged) -> None:
@@ -672,3 +681,152 @@ def test_settings_of_a_plugin_that_is_not_there_are_refused(repository: Plugged)
     [found] = caught.value.diagnostics
     assert "settings.qeue" in found.message
     assert found.hint == "did you mean 'queue'?"
+
+
+SETTINGS = """
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("settings", "limit", {"type": "integer", "minimum": 1, "description": "how many there may be"})
+    yield SchemaFragment("settings", "payer", {"$ref": "core.schema.json#/$defs/labels"})
+    yield SchemaFragment("settings", "names", {"type": "array", "items": {"type": "string"}, "description": "some"})
+    yield SchemaFragment("settings", "by", {
+        "type": "object", "additionalProperties": {"type": "integer", "description": "one"}, "description": "each",
+    })
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "said"),
+    [
+        ('limit = "3"', "TF202", ['4 | limit = "3"', "write 3, a number without quotes"]),
+        ("limit = 0", "TF203", ["0 is less than the minimum of 1", "4 | limit = 0\n  |         ^"]),
+        ("lmit = 3", "TF201", ["unknown key 'lmit'", "4 | lmit = 3\n  | ^^^^", "did you mean 'limit'?"]),
+        ("limit = 2026-01-01", "TF202", ["must be an integer", "4 | limit = 2026-01-01"]),
+        ('names = [\n  "a",\n  7,\n]', "TF202", ["'names[1]' must be text", "6 |   7,\n  |   ^"]),
+        ('# limit\nother = "limit"\nlimit = 0', "TF203", ["6 | limit = 0"]),
+        ("payer = {a = 'b c'}", "TF203", ["4 | payer = {a = 'b c'}", "cannot be the value of a label"]),
+        ("by.x = false", "TF202", ["4 | by.x = false", "must be an integer"]),
+        ("[tool.tfgitops.settings.one.by]\nx = false", "TF202", ["5 | x = false"]),
+        ("by = {x = 1979-05-27}", "TF202", ["4 | by = {x = 1979-05-27}\n  |           ^^^^^^^^^^"]),
+    ],
+)
+def test_settings_that_a_plugin_describes_are_judged_at_their_lines(
+    settings: str, code: str, said: list[str], repository: Plugged
+) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.settings(f"[tool.tfgitops.settings.one]\n{settings}")
+    compiled = repository.compile()
+    text = render(compiled.diagnostics)
+    assert code in [diagnostic.code for diagnostic in compiled.diagnostics], text
+    assert "settings of 'one': " in text
+    for part in said:
+        assert part in text
+
+
+def test_right_settings_and_those_of_a_plugin_that_describes_none_pass(repository: Plugged) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.plugin("two")
+    repository.settings("[tool.tfgitops.settings]\none = {limit = 3, names = ['a']}\ntwo = {anything = 1.5}")
+    assert repository.compile().ok
+
+
+def test_wrong_settings_that_no_file_says_are_told_without_a_line(repository: Plugged) -> None:
+    repository.plugin("one", SETTINGS)
+    plugins = repository.discover()
+    Path("pyproject.toml").unlink()
+    project = Project(root=Path.cwd(), settings={"one": {"limit": 0}})
+    [found] = compile_environment(FOLDER.resolve(), plugins, project).diagnostics
+    assert found.span is None
+    assert found.file == "pyproject.toml"
+    assert found.message == "pyproject.toml: settings of 'one': 0 is less than the minimum of 1"
+
+
+def test_a_setting_is_described_once(repository: Plugged) -> None:
+    repository.plugin("one", SETTINGS + SETTINGS.splitlines()[3] + "\n")
+    assert "is owned already" in refusal(repository)
+
+
+def test_wrong_settings_are_said_once_for_all_environments(repository: Plugged) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.settings("[tool.tfgitops.settings]\none = {limit = 0}")
+    other = Path("environments/lab")
+    other.mkdir()
+    (other / "environment.yaml").write_text(SPEC)
+    result = CliRunner().invoke(app, ["validate"])
+    assert result.exit_code == 1
+    assert result.stderr.count("0 is less than") == 1, result.stderr
+
+
+def test_a_setting_is_no_key_of_the_spec(repository: Plugged) -> None:
+    repository.plugin("one", SETTINGS)
+    repository.spec(SPEC.replace("jobs:", "limit: 1\njobs:"))
+    assert [diagnostic.code for diagnostic in repository.compile().diagnostics] == ["TF201"]
+
+
+KEYWORDS = [
+    ('{"type": "array", "maxItems": 2}', "[a, b, c]", "'train.x' must have at most 2 entries"),
+    ('{"type": "array", "minItems": 2}', "[a]", "'train.x' must have at least 2 entries"),
+    ('{"type": "array", "minItems": 2}', "[]", "'train.x' is empty"),
+    ('{"type": "string", "maxLength": 2}', "abc", "'train.x' must have at most 2 characters"),
+    ('{"type": "integer", "exclusiveMaximum": 2}', "2", "'train.x' must be less than 2"),
+    ('{"type": "integer", "multipleOf": 2}', "3", "'train.x' must be a multiple of 2"),
+    ('{"type": "object", "minProperties": 1}', "{}", "'train.x' is empty"),
+    ('{"type": "array", "maxItems": 1}', "[a, b]", "'train.x' must have at most 1 entry"),
+    ('{"type": "string", "maxLength": 1}', "ab", "'train.x' must have at most 1 character"),
+    ('{"type": "object", "dependentRequired": {"a": ["b"]}}', "{a: 1}", "'train.x' has 'a' and no 'b'"),
+    ('{"anyOf": [{"type": "string"}, {"type": "integer"}]}', "[]", "a list is not allowed for 'train.x'"),
+    ('{"not": {"const": "y"}}', "y", "'y' is not allowed for 'train.x'"),
+    ('{"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}}', "{a: 1}", "'train.x' has no 'b'"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "said"), KEYWORDS)
+def test_every_keyword_of_json_schema_is_told_in_our_words(
+    schema: str, value: str, said: str, repository: Plugged
+) -> None:
+    schema = schema.replace("{", '{"description": "what it is", ', 1)
+    repository.plugin("one", hook("tfgitops_schema", "", f'yield SchemaFragment("job", "x", {schema})'))
+    repository.spec(SPEC.replace("worker: 2", f"worker: 2\n    x: {value}"))
+    found = repository.compile().diagnostics
+    assert [diagnostic.message for diagnostic in found] == [said]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    ['"dependentRequired": {"a": ["b"]}', '"minProperties": 2', '"not": {"required": ["c"]}', '"required": ["b"]'],
+)
+def test_what_one_block_lacks_may_stand_in_another(schema: str, repository: Plugged) -> None:
+    fragment = f'SchemaFragment("job", "x", {{"type": "object", "description": "what it is", {schema}}})'
+    repository.plugin("one", hook("tfgitops_schema", "", f"yield {fragment}"))
+    repository.spec(f"{SPEC}    x: {{a: 2, b: 1}}\n  other: {{from: train, x: {{a: 1}}}}\n")
+    found = repository.compile().diagnostics
+    assert not found, render(found)
+
+
+MISPLACED = """
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("environment", "regions", {"type": "object", "description": "where"})
+    yield SchemaFragment("job", "payer", {"type": "string", "description": "who"})
+    yield SchemaFragment("role", "fabric", {"type": "string", "description": "by what"})
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "hint"),
+    [
+        ("labels: {team: vision}", "regions: {}", "`regions` belongs to the environment: it stands at the top"),
+        ("worker: 2", "worker: {regions: {}}", "`regions` belongs to the environment: it stands at the top"),
+        ("worker: 2", "worker: {payer: a}", "`payer` belongs to the job"),
+        ("jobs:", "payer: a\njobs:", "`payer` belongs to the job"),
+        ("jobs:", "fabric: a\njobs:", "`fabric` belongs to a job or a role; for all jobs, `defaults: {fabric: …}`"),
+        ("worker: 2", "worker: {fabrik: a}", "did you mean 'fabric'?"),
+    ],
+)
+def test_a_key_of_a_plugin_in_the_wrong_place_is_told_where_it_belongs(
+    before: str, after: str, hint: str, repository: Plugged
+) -> None:
+    repository.plugin("one", MISPLACED)
+    repository.spec(SPEC.replace(before, after))
+    found = repository.compile().diagnostics
+    assert [(diagnostic.code, diagnostic.hint) for diagnostic in found] == [("TF201", hint)]

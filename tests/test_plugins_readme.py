@@ -208,5 +208,16 @@ def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) ->
 def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).exit_code == 0
-    [shown] = [match[2] for match in BLOCK.finditer(section("## A local plugin"))]
+    shown, setting = [match[2] for match in BLOCK.finditer(section("## A local plugin"))]
     assert shown.startswith(Path("pyproject.toml").read_text())
+    plugin = Path("plugins/team.py")
+    body = "def tfgitops_schema() -> Iterator[SchemaFragment]:\n"
+    assert body in plugin.read_text()
+    plugin.write_text(plugin.read_text().replace(body, f"{body}    {setting}"))
+    spec = Path("environments/prod/environment.yaml")
+    spec.parent.mkdir(parents=True)
+    spec.write_text("apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {}\n")
+    for written, said in ((shown, ""), (shown.replace("true", '"yes"'), '5 | required = "yes"')):
+        Path("pyproject.toml").write_text(written)
+        assert said in CliRunner().invoke(app, ["validate"]).stderr
+        assert bool(said) == CliRunner().invoke(app, ["validate"]).exit_code

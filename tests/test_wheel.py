@@ -3,49 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from installed import REPOSITORY, install, run
 
-REPOSITORY = Path(__file__).parent.parent
 CASES = REPOSITORY / "tests" / "cases" / "ok"
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    """Run a program as somebody would who has never heard of this checkout, and return what it says."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of the repository, which holds nothing but what is committed or would be."""
-    place = tmp_path_factory.mktemp("wheel")
-    for name in ("tfgitops", "plugins", "schemas"):
-        shutil.copytree(REPOSITORY / name, place / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / name, place / "source" / name)
-    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
-    run(*pip, "wheel", "--no-deps", "--wheel-dir", place, place / "source", cwd=place)
-    [built] = place.glob("tfgitops-*.whl")
-    return built
 
 
 @pytest.fixture(scope="module")
 def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel, and what it says it needs, into an environment with nothing else."""
-    place = tmp_path_factory.mktemp("venv")
-    run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place)
-    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--python", place / "bin" / "python", "install", wheel, cwd=place)
-    return place / "bin" / "tfgitops"
+    return install(tmp_path_factory.mktemp("venv"), wheel) / "tfgitops"
 
 
 def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel: Path) -> None:

@@ -168,5 +168,8 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     import difflib  # noqa: PLC0415 - a tenth of the start, for those who made a mistake alone
 
     by_case = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
+    letters = sorted(word.lower())
+    near = [name for name in by_case if name == word.lower()]
+    near = near or [name for name in by_case if sorted(name) == letters]  # turned letters: else as far as two mistakes
+    near = near or difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
     return f"did you mean '{by_case[near[0]]}'?" if near else ""

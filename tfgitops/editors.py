@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.keywords import ONLY_WHOLE
 from tfgitops.kubernetes.schemafile import schema_file
 from tfgitops.schema import joined_source
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from tfgitops.hookspecs import SchemaFragment
 
 _POD = "pod."
-_DROPPED = ("required", "oneOf", "format", "$comment", "$defs")
+_DROPPED = (*ONLY_WHOLE, "format", "$comment", "$defs")
 """What one file need not keep, or what only the compiler understands; so is all that begins with ``x-``."""
 
 

@@ -11,6 +11,7 @@ from tfgitops.imageforms import image, registry
 from tfgitops.kubernetes import names, quantity
 from tfgitops.kubernetes.duration import is_duration
 from tfgitops.kubernetes.formats import is_config_key, is_port_name
+from tfgitops.kubernetes.requirements import is_extended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,7 @@ SERVER_PORT = "tensorflow"
 
 ROLE_NAMES = (*CLUSTER_ROLES, "evaluator")
 
+_VENDORS = ("amd/", "intel/", "nvidia/")  # their domains are easily forgotten; others have none, as in rdma/hca
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
@@ -228,10 +230,10 @@ def _resource_name(value: str) -> Complaint | None:
 
 
 def _extended_resource(value: str) -> Complaint | None:
-    vendor, slash, _ = value.partition("/")
-    if slash and "." in vendor and vendor != "kubernetes.io":
+    if is_extended(value) and not value.startswith(_VENDORS):
         return _resource_name(value)
-    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu")
+    hint = f"write '{value.replace('/', '.com/', 1)}'" if value.startswith(_VENDORS) else ""
+    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 
 def _file_mode(value: str | int) -> Complaint | None:

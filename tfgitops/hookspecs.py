@@ -34,7 +34,8 @@ class SchemaFragment:
     """A key of the spec that a plugin owns.
 
     ``site`` says where the key may stand: ``environment``, ``job``, ``role`` (then also in a job, for all its roles),
-    or the key of another plugin's block. A key has one owner, and a job's and a role's are of one kind. ``schema`` is
+    or the key of another plugin's block; or it is ``settings``, for a key of the plugin's own settings in
+    pyproject.toml. A key has one owner, and a job's and a role's are of one kind. ``schema`` is
     JSON Schema 2020-12 of the value, in its widest form. ``owner`` is filled in by the compiler, for its messages.
     """
 

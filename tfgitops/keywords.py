@@ -132,6 +132,9 @@ def _nothing(*_: Any) -> None:
     """Stands for a keyword that one file need not keep."""
 
 
+ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
+"""What one file need not keep, since what it lacks may stand in another."""
+
 _SHARED: dict[str, Callable[..., Any]] = {
     "additionalProperties": _additional,
     "format": _format,
@@ -142,6 +145,6 @@ _SHARED: dict[str, Callable[..., Any]] = {
 }
 _extend: Any = extend  # jsonschema does not type it
 _Whole = _extend(Draft202012Validator, _SHARED)
-_Part = _extend(Draft202012Validator, {**_SHARED, "required": _nothing, "oneOf": _nothing})
+_Part = _extend(Draft202012Validator, {**_SHARED, **dict.fromkeys(ONLY_WHOLE, _nothing)})
 for _kind in (_Whole, _Part):
     _kind.part, _kind.seen, _kind.made, _kind.descend = _kind is _Part, {}, {}, _descend

@@ -100,6 +100,10 @@ def _compile(
 ) -> tuple[Environment, list[Planned]]:
     source = load(folder, project)
     findings.found += source.warnings
+    if source.project.settings:
+        from tfgitops.settings import judge_settings  # noqa: PLC0415 - most repositories have none
+
+        findings.found += judge_settings(source.project, plugins)
     findings.found += _judge_parts(source, plugins.schema)
     findings.stop_on_errors()
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from tfgitops.hookspecs import SchemaFragment
 
+SETTINGS = "settings"
+"""The site of a key that is no key of the spec, but a setting of the plugin itself: see `tfgitops.settings`."""
+
 _NOT_IN_DEFAULTS = ("from", "pin", "rerun")
 
 
@@ -61,6 +64,8 @@ class SpecSchema:
     role: Mapping[str, Any]
     widener: Widener
     job_widener: Widener
+    settings: Mapping[str, Mapping[str, Any]]
+    """For each plugin that says what its settings may be, by what it is called in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ def join(fragments: Iterable[SchemaFragment], *, more: bool = False) -> tuple[Sp
         fragments: the keys of the plugins, those first that keep a key that others want, too.
         more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
     """
+    fragments = list(fragments)
     core, clashes = _join(fragments, more=more)
     documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
     resolve = _Resolver(documents)
@@ -89,7 +95,27 @@ def join(fragments: Iterable[SchemaFragment], *, more: bool = False) -> tuple[Sp
     job = environment["properties"]["jobs"]["additionalProperties"]
     role = job["properties"]["worker"]
     nothing = Widener((), {}, None, None)
-    return SpecSchema(environment, job, role, _widener(environment) or nothing, _widener(job) or nothing), clashes
+    widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
+    settings, twice = _settings(fragments, resolve)
+    return SpecSchema(environment, job, role, widener, job_widener, settings), [*clashes, *twice]
+
+
+def _settings(
+    fragments: Iterable[SchemaFragment], resolve: _Resolver
+) -> tuple[dict[str, Mapping[str, Any]], list[Clash]]:
+    """Make the schema of each plugin's settings."""
+    properties: dict[str, dict[str, Any]] = {}
+    clashes = []
+    for fragment in fragments:
+        if fragment.site == SETTINGS:
+            own = properties.setdefault(fragment.owner, {})
+            if fragment.key in own:
+                clashes.append(_owned(fragment, fragment.owner))
+            else:
+                own[fragment.key] = resolve(dict(fragment.schema), "core.schema.json")
+    return {
+        owner: {"type": "object", "additionalProperties": False, "properties": own} for owner, own in properties.items()
+    }, clashes
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
@@ -104,7 +130,9 @@ def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str,
     core = copy.deepcopy(schema_file("core.schema.json"))
     definitions = core["$defs"]
     shared = definitions.pop("shared")["properties"]
-    blocks, clashes = _put(fragments, shared, definitions)
+    of_spec = [fragment for fragment in fragments if fragment.site != SETTINGS]
+    blocks, clashes = _put(of_spec, shared, definitions)
+    _answer_the_misplaced(definitions, of_spec)
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
     kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
@@ -143,6 +171,23 @@ def _put(
     return list(blocks.values()), clashes
 
 
+_BELONGS = {
+    "environment": "`{key}` belongs to the environment: it stands at the top",
+    "job": "`{key}` belongs to the job",
+    "role": "`{key}` belongs to a job or a role; for all jobs, `defaults: {{{key}: …}}`",
+}
+_NOWHERE_ELSE = {"environment": ("job", "role"), "job": ("environment", "role"), "role": ("environment",)}
+
+
+def _answer_the_misplaced(definitions: Mapping[str, Any], fragments: Iterable[SchemaFragment]) -> None:
+    """Say of each plugin's key where it belongs, for those who write it elsewhere; the core's keys have such hints."""
+    own = {(fragment.site, fragment.key) for fragment in fragments}
+    for site, key in sorted(own):
+        for other in _NOWHERE_ELSE.get(site, ()):
+            if (other, key) not in own:
+                definitions[other].setdefault("x-elsewhere", {})[key] = _BELONGS[site].format(key=key)
+
+
 def resolves(reference: Any) -> bool:
     """Tell whether a fragment may refer to something by this ``$ref``."""
     document, marker, name = reference.partition("#/$defs/") if type(reference) is str else ("", "", "")
@@ -153,7 +198,7 @@ def resolves(reference: Any) -> bool:
 
 def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> Clash:
     message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
-    hint = did_you_mean(fragment.site, sites) or "the sites are environment, job and role"
+    hint = did_you_mean(fragment.site, sites) or "the sites are environment, job, role and settings"
     return Clash(fragment, message, hint, owned=False)
 
 

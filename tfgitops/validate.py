@@ -47,7 +47,8 @@ def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
     elif say := _SAY.get(str(error.validator)):
         yield say(error, value, schema, at)
     else:
-        yield Problem(code="TF203", message=error.message, at=at, hint=schema.get("description", ""))
+        message = f"{_show(value)} is not allowed for {_name(at)}"  # jsonschema's own speaks Python
+        yield Problem(code="TF203", message=message, at=at, hint=schema.get("description", ""))
 
 
 def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
@@ -63,7 +64,10 @@ def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> 
 def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     key = str(at[-1])
     known = schema.get("properties", {})
-    hint = _strange(key) or schema.get("x-hints", {}).get(key, "") or _elsewhere(key, value, known)
+    hint = _strange(key) or schema.get("x-hints", {}).get(key, "")
+    if not hint and (belongs := schema.get("x-elsewhere", {}).get(key)):  # unless it is nearly one of those here
+        hint = did_you_mean(key, list(known), cutoff=0.8) or belongs
+    hint = hint or _elsewhere(key, value, known)
     if not hint:
         hint = f"known here: {', '.join(sorted(known))}" if known else "no keys are known here"
     return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)
@@ -159,9 +163,39 @@ def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Ro
 
 
 def _empty(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    if value:
+        return _bounded(error, value, schema, at)
     hint = schema.get("description", "")
-    found = "[]" if value == [] else "''"
+    found = str(value) or "''"
     return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=found, hint=hint)
+
+
+_BOUNDS = {
+    "exclusiveMaximum": "be less than {}",
+    "maxItems": "have at most {} entries",
+    "maxLength": "have at most {} characters",
+    "maxProperties": "have at most {} keys",
+    "minItems": "have at least {} entries",
+    "minLength": "have at least {} characters",
+    "minProperties": "have at least {} keys",
+    "multipleOf": "be a multiple of {}",
+}
+
+
+def _bounded(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    bound: Any = error.validator_value
+    message = f"{_name(at)} must {_BOUNDS[str(error.validator)].format(bound)}"
+    if bound == 1:
+        message = message.replace("entries", "entry").removesuffix("s")
+    return Problem(code="TF203", message=message, at=at, found=_show(value), hint=schema.get("description", ""))
+
+
+def _incomplete(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+    wanted: Any = error.validator_value
+    pairs = ((key, other) for key, others in wanted.items() for other in others if key in value and other not in value)
+    key, other = next(pairs)
+    hint = f"add `{other}`, or leave `{key}` out"
+    return Problem(code="TF204", message=f"{_name(at)} has '{key}' and no '{other}'", at=at, hint=hint)
 
 
 def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -199,17 +233,20 @@ def _pattern(error: ValidationError, value: Any, schema: Mapping[str, Any], at: 
 _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Problem]] = {
     "additionalProperties": _unknown_key,
     "const": _not_constant,
+    "dependentRequired": _incomplete,
     "enum": _not_listed,
     "exclusiveMinimum": _range,
     "maximum": _range,
     "minItems": _empty,
     "minLength": _empty,
+    "minProperties": _empty,
     "minimum": _range,
     "oneOf": _alternatives,
     "pattern": _pattern,
     "required": _missing,
     "type": _wrong_type,
     "uniqueItems": _repeated,
+    **{keyword: _bounded for keyword in _BOUNDS if not keyword.startswith("min")},
 }
 
 

@@ -136,6 +136,14 @@ def test_tolerations_unite() -> None:
     assert union(parts, "PodTemplateSpec") == ({"spec": {"tolerations": [a, b]}}, [])
 
 
+def test_capabilities_unite() -> None:
+    def part(**capabilities: Any) -> Part:
+        return {"securityContext": {"capabilities": capabilities}}
+
+    parts = [part(add=["IPC_LOCK"]), part(add=["SYS_NICE", "IPC_LOCK"], drop=["NET_RAW"]), part(drop=["KILL"])]
+    assert union(parts, "Container") == (part(add=["IPC_LOCK", "SYS_NICE"], drop=["KILL", "NET_RAW"]), [])
+
+
 def test_arguments_of_volcanos_plugins_unite() -> None:
     parts = [
         {"spec": {"plugins": {"svc": ["--b=1"]}}},

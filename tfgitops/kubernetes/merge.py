@@ -59,8 +59,8 @@ def merge(base: Part, patch: Part, schema_name: SchemaName) -> dict[str, Any]:
 def union(parts: Sequence[Part], schema_name: SchemaName) -> tuple[dict[str, Any], list[Conflict]]:
     """Merge parts of equal rank; their order does not matter, and neither does how they are cut.
 
-    Elements of merging lists are sorted by their keys. Tolerations and arguments of Volcano's plugins unite;
-    requirements of node affinity all hold (those of one part are added to every term of the others), and any
+    Elements of merging lists are sorted by their keys. Tolerations, capabilities and arguments of Volcano's plugins
+    unite; requirements of node affinity all hold (those of one part are added to every term of the others), and any
     other field must have one value. A field in conflict is left out of the result.
     """
     conflicts: list[Conflict] = []
@@ -232,10 +232,12 @@ _PLAIN: Final = Rule()
 _NAMED: Final = Rule(keys=("name",))
 _SOURCE: Final = Rule(keys=("name",), one_of=True)
 _RESOURCES: Final = Rule(fields={"claims": _NAMED})
+_CAPABILITIES: Final = Rule(fields={"add": Rule(unite=_as_set), "drop": Rule(unite=_as_set)})
 _CONTAINER: Final = {
     "env": Rule(keys=("name",), one_of=True, fields={"valueFrom": Rule(one_of=True)}),
     "ports": Rule(keys=("containerPort", "protocol")),
     "resources": _RESOURCES,
+    "securityContext": Rule(fields={"capabilities": _CAPABILITIES}),
     "volumeDevices": Rule(keys=("devicePath",)),
     "volumeMounts": Rule(keys=("mountPath",)),
 }

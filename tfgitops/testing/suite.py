@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.testing.cases import Case, find_cases, specs_of
 from tfgitops.testing.contract import check_plugin
@@ -24,9 +24,10 @@ class PluginTests:
     ``pytest --tfgitops-refresh`` writes anew what the cases expect.
     """
 
-    plugin: ClassVar[Any]
-    cases: ClassVar[str] = "cases"
-    settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    # No ClassVar: mypy would have each subclass repeat it.
+    plugin: Any
+    cases: str = "cases"
+    settings: Mapping[str, Mapping[str, Any]] = {}
 
     @classmethod
     def found(cls) -> list[Case]:

@@ -1,7 +1,6 @@
 """The cases of checkpoint-sidecar, and the contract on their specs."""
 
 import tfgitops_checkpoint_sidecar
-
 from tfgitops.testing import PluginTests
 
 

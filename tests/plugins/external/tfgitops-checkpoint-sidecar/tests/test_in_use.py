@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import tfgitops_checkpoint_sidecar
 
+import tfgitops_checkpoint_sidecar
 from tfgitops.testing import find_plugins
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tfgitops_checkpoint_sidecar.sidecar import SCRIPT
 
 if TYPE_CHECKING:
