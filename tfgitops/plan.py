@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem
-from tfgitops.frozen import Needs, RefusedError, as_it_runs, committed_job, read_committed
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
 from tfgitops.guard import check_overlays
@@ -114,6 +113,8 @@ class Planner:
 
         What the compile makes because of a pinned job is as it was committed, too: the job's block is not in force.
         """
+        from tfgitops.frozen import Needs, RefusedError, as_it_runs, committed_job  # noqa: PLC0415 - for pins alone
+
         routes = {job.route for job in jobs}
         objects = [self._as_committed(planned) if planned.because[:2] in routes else planned for planned in objects]
         made = [(planned.manifest["kind"], planned.manifest["metadata"]["name"]) for planned in objects]
@@ -134,6 +135,8 @@ class Planner:
         return objects
 
     def _as_committed(self, planned: Planned) -> Planned:
+        from tfgitops.frozen import RefusedError, read_committed  # noqa: PLC0415 - likewise
+
         try:
             found = read_committed(planned.path, self._committed.get(planned.path, ""))
         except RefusedError:  # it is new, or restored

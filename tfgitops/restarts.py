@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.changes import is_job
 from tfgitops.committed import MANIFESTS, read_manifest
 from tfgitops.diagnostics import Diagnostic, did_you_mean
 from tfgitops.headers import read_header
@@ -67,7 +66,7 @@ class Consent:
     def unknown(self, results: Iterable[Compiled]) -> list[tuple[str, str]]:
         """Return each name that is no job's, with a hint, unless an environment did not compile that may have it."""
         known: set[str] = set()
-        for compiled in results:
+        for compiled in results if self.jobs else ():
             if compiled.environment is None:
                 return []
             for job in compiled.environment.jobs:
@@ -99,10 +98,14 @@ class Guard:
         """
         if self._compiled.environment is None:
             return []
-        changed = {one.path for one in differences if one.state in ("missing", "stale", "edited")}
+        changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
         jobs = {job.route: job for job in self._compiled.environment.jobs}
         differ = [one for one in self._compiled.objects if one.own and not one.text and one.path in changed]
-        texts = self._committed([one.path for one in differ]) if differ else {}
+        if not differ:
+            return []
+        if self._head is None:  # then nobody knows what is missing
+            differ = [one for one in differ if changed[one.path] != "missing"]
+        texts = self._committed([one.path for one in differ])
         found = [
             _restart(self._compiled.folder, jobs[one.because], one, texts[one.path])
             for one in differ
@@ -204,7 +207,7 @@ def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | N
 
 def _job(text: str) -> Any:
     """Return the Job in a committed text; None where somebody made something else of it."""
-    from tfgitops.changes import readable  # noqa: PLC0415 - for builds that stop alone
+    from tfgitops.changes import is_job, readable  # noqa: PLC0415 - for builds that stop alone
     from tfgitops.yamltext import TextError, parse  # noqa: PLC0415
 
     try:
