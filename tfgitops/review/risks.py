@@ -28,14 +28,14 @@ MANY = 3
 
 RISKS = {
     "refused": "the cluster does not take a change, and what comes after it waits",
-    "vanishes": "a claim, a queue or a namespace is no longer written",
+    "many": "one change restarts many trainings",
     "returns": "an object gets a name that it had before: what ran under it runs again",
     "shared-path": "two runs write into one folder of a claim",
-    "tag": "an image without a digest may be another one tomorrow",
-    "many": "one change restarts many trainings",
+    "vanishes": "a claim, a queue or a namespace is no longer written",
     "grows": "a claim grows, which its storage class must allow",
+    "tag": "an image without a digest may be another one tomorrow",
 }
-"""Every kind of risk."""
+"""Every kind of risk, the gravest first."""
 
 _NO_LINE = ("another version of the compiler or of a plugin", "")
 _RUN = re.compile(r"\$\(RUN\)|\$\{?RUN\b")
@@ -44,13 +44,14 @@ _STARTS = ("new run", "added", "renamed")
 
 
 def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:
-    """Return all risks of a change, in the order of environments."""
+    """Return all risks of a change, the gravest first, and else in the order of environments."""
     found = []
     for one in environments:
         found += [
             *_refused(one), *_vanishing(one), *_returning(one, base), *_shared_paths(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
-    return [*_many(environments), *found]
+    gravity = list(RISKS)
+    return sorted([*_many(environments), *found], key=lambda risk: gravity.index(risk.code))
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:

@@ -87,8 +87,9 @@ def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
 def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
     """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
     grouped: dict[Field, list[str]] = {}
-    for field in _telling(change):
+    for field, remark in _telling(change):
         role, name = _short(field.path)
+        name += remark
         said = (_ADDRESSES, "", "") if is_discovery(field) else (name, value(field.before), value(field.after))
         holders = grouped.setdefault(said, [])
         if role and role not in holders:
@@ -102,11 +103,17 @@ def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
     ]
 
 
-def _telling(change: Change) -> Sequence[FieldChange]:
-    """Return the fields that say why something becomes of an object: of addresses, how many pods there are by now."""
-    if change.verdict == "new run" and any(is_discovery(field) for field in change.hard):
-        return change.fields
-    return change.hard or change.fields
+def _telling(change: Change) -> list[tuple[FieldChange, str]]:
+    """Return the fields that say why something becomes of an object, and a remark for those that are no reason.
+
+    Of addresses the reason is how many pods there are by now; else what changes in place stands behind the reasons.
+    """
+    if change.verdict != "new run":
+        return [(field, "") for field in change.hard or change.fields]
+    if any(is_discovery(field) for field in change.hard):
+        return [(field, "") for field in change.fields]
+    mild = [(field, " (in place)") for field in change.fields if field not in change.hard]
+    return [*((field, "") for field in change.hard), *mild]
 
 
 def few(said: Sequence[Field]) -> tuple[Sequence[Field], str]:
