@@ -34,13 +34,15 @@ jobs:
     volumes: [data]
     gpu: 8
     rdma: {hcas: 4}
-    chief: {}
+    chief:
+      checkpoints: {volume: data, bucket: s3://ml-checkpoints, region: eu-1, secret: object-store}
     worker: 3
 """
 COMPILED = (
     "queue: vision", "claimName: imagenet", "nvidia.com/gpu: '8'",
     "example.com/owner: vision-team", "example.com/cost-centre: cc-1204",
     "rdma/hca: '4'", "hostNetwork: true", "dnsPolicy: ClusterFirstWithHostNet", "- IPC_LOCK",
+    "initContainers:", "restartPolicy: Always", "name: checkpoints-",
 )  # fmt: skip
 
 
@@ -124,8 +126,8 @@ def test_they_compile_together_with_ours(bin_: Path, tmp_path: Path) -> None:
 
 CORE = """\
 error[TF201]: unknown key 'replcas'
-  --> environments/prod/environment.yaml:18:14
-18 |     worker: {replcas: 3}
+  --> environments/prod/environment.yaml:19:14
+19 |     worker: {replcas: 3}
    |              ^^^^^^^
    = help: did you mean 'replicas'?
 
@@ -133,6 +135,15 @@ error[TF201]: unknown key 'replcas'
 """
 TYPOS = {
     "a key of the core": ("worker: 3", "worker: {replcas: 3}", CORE),
+    "in a block of a role": ("secret: object-store}", "sceret: object-store}", """\
+error[TF201]: unknown key 'sceret'
+  --> environments/prod/environment.yaml:18:78
+18 |       checkpoints: {volume: data, bucket: s3://ml-checkpoints, region: eu-1, sceret: object-store}
+   |                                                                              ^^^^^^
+   = help: did you mean 'secret'?
+
+1 error
+"""),
     "in a block": ("rdma: {hcas: 4}", "rdma: {netwrok: host}", """\
 error[TF201]: unknown key 'netwrok'
   --> environments/prod/environment.yaml:16:12
