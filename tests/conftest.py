@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 collect_ignore = ["plugins/external"]
 """Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""
 
-collect_ignore = ["plugins/external"]  # packages with tests of their own, which run where each is installed
-
 
 def load_tool(name: str) -> ModuleType:
     """Import one of the scripts of ``tools/``, which are no package."""

@@ -52,7 +52,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
 
 @hookimpl
 def tfgitops_contribute(job: Job) -> Iterator[Patch]:
-    """Label the Job with both, which changes in place, and its pods with who pays: bills are made of pods."""
+    """Label the Job and its pods with both: what counts a cluster's costs sums up pods by their labels."""
     prefix = _settings(job.environment).get("labelPrefix", "example.com")
     for key, (name, _, _) in KEYS.items():
         if (said := _said(job, key)) is None:
@@ -60,9 +60,8 @@ def tfgitops_contribute(job: Job) -> Iterator[Patch]:
         value, because = said
         label = {"metadata": {"labels": {f"{prefix}/{name}": value}}}
         yield Patch(("job",), label, because)
-        if key == "costCentre":
-            for role in job.roles:
-                yield Patch(("pod", role.name), label, because)
+        for role in job.roles:
+            yield Patch(("pod", role.name), label, because)
 
 
 def _said(job: Job, key: str) -> tuple[str, Route] | None:
