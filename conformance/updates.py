@@ -23,7 +23,7 @@ import yaml
 from fields import Draw, spec_value
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
-from tfgitops.changes import VERDICTS, Change, changes_between
+from tfgitops.review.changes import VERDICTS, Change, changes_between
 from tfgitops.volcano.update import immutable_changes, judge_update
 
 if TYPE_CHECKING:

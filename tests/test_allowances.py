@@ -15,7 +15,7 @@ from repository import run
 import tfgitops
 from tfgitops import Plugins, Problem, discover, hookimpl
 from tfgitops.diagnostics import CODES, WARNED
-from tfgitops.plugins import Plugin
+from tfgitops.plugins.door import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ import sweep
 import yaml
 from smallest import smallest
 
-from tfgitops import template
+from tfgitops.planning import template
 from tfgitops.volcano import drift as volcano_drift
 from tfgitops.volcano.defaults import drift, stored
 from tfgitops.volcano.job import judge_job

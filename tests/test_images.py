@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.formats import complain
 from tfgitops.kubernetes.image import Image, parse_image
+from tfgitops.schema.formats import complain
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 DIGEST = "sha256:" + "0123456789abcdef" * 4

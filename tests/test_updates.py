@@ -9,10 +9,10 @@ import pytest
 import updates
 import verdicts
 
-from tfgitops.changes import changes_between
 from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.immutable import is_immutable
 from tfgitops.kubernetes.quantity import parse
+from tfgitops.review.changes import changes_between
 from tfgitops.volcano.defaults import applied
 from tfgitops.volcano.identity import digest
 from tfgitops.volcano.rewrite import rewritten

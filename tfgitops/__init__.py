@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
-    from tfgitops.discovery import discover
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
     from tfgitops.kubernetes import duration, quantity
     from tfgitops.kubernetes.content import named_by_content
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
     from tfgitops.kubernetes.resources import pod_requests
     from tfgitops.model import Environment, Job, Role
     from tfgitops.pipeline import Compiled, File, compile_environment
-    from tfgitops.plugins import Plugins, read_schema
+    from tfgitops.plugins.discovery import discover
+    from tfgitops.plugins.door import Plugins, read_schema
     from tfgitops.version import __version__
     from tfgitops.view import View
     from tfgitops.volcano.gang import gang_pods
 
 _HOMES = {
     "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
-    "discovery": ("discover",),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
     "kubernetes": ("duration", "quantity"),
     "kubernetes.content": ("named_by_content",),
@@ -36,7 +35,8 @@ _HOMES = {
     "kubernetes.resources": ("pod_requests",),
     "model": ("Environment", "Job", "Role"),
     "pipeline": ("Compiled", "File", "compile_environment"),
-    "plugins": ("Plugins", "read_schema"),
+    "plugins.discovery": ("discover",),
+    "plugins.door": ("Plugins", "read_schema"),
     "version": ("__version__",),
     "view": ("View",),
     "volcano.gang": ("gang_pods",),

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
-from tfgitops.trace import trace
+from tfgitops.provenance.trace import trace
 from tfgitops.volcano import drift, useless, uselesspods
 from tfgitops.volcano.clean import frame, is_clean
 from tfgitops.volcano.defaults import stored
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
     from tfgitops.model import Environment, Job
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
     from tfgitops.volcano.fault import Fault
 
 _BUILT_IN = ("root", "default")

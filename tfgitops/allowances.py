@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem, did_you_mean
-from tfgitops.fields import FieldError, tokens
+from tfgitops.provenance.fields import FieldError, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from tfgitops.committed import texts
 from tfgitops.diagnostics import CompileError, Diagnostic, Span, did_you_mean, has_errors
 from tfgitops.document import Document
-from tfgitops.formats import complain
-from tfgitops.lookalikes import lookalikes
 from tfgitops.project import SPEC, Project, find_root, read_project
-from tfgitops.textfile import read_text
+from tfgitops.schema.formats import complain
 from tfgitops.yamltext import Fault, TextError, parse
+from tfgitops.yamltext.lookalikes import lookalikes
+from tfgitops.yamltext.textfile import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.formats import CLUSTER_ROLES
 from tfgitops.hookspecs import Patch
 from tfgitops.places import Places
+from tfgitops.schema.formats import CLUSTER_ROLES
 from tfgitops.view import View, freeze
 
 if TYPE_CHECKING:

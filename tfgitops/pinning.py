@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.committed import MANIFESTS, read_manifest, texts
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.frozen import RefusedError, committed_job, job_path
 from tfgitops.load import load, shown
 from tfgitops.pipeline import compile_environment
+from tfgitops.planning.frozen import RefusedError, committed_job, job_path
 from tfgitops.project import find_root
 from tfgitops.resolve import merge_files
 from tfgitops.volcano.update import immutable_changes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfgitops.document import Document
     from tfgitops.load import Source
     from tfgitops.pipeline import Compiled
-    from tfgitops.restarts import Restart
+    from tfgitops.review.restarts import Restart
     from tfgitops.session import Session
     from tfgitops.yamltext.edit import Value
 

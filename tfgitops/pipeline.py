@@ -16,8 +16,8 @@ from tfgitops.headers import with_header
 from tfgitops.load import load
 from tfgitops.places import Places
 from tfgitops.plan import Planner
+from tfgitops.plugins.seals import Seal
 from tfgitops.resolve import resolve
-from tfgitops.seals import Seal
 from tfgitops.validate import validate
 from tfgitops.view import View
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tfgitops.load import Source
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
     from tfgitops.project import Project
-    from tfgitops.schema import SpecSchema
+    from tfgitops.schema.spec import SpecSchema
 
 
 _ANNOTATION_MAX = 262_144  # Kubernetes: all annotations of an object together
@@ -101,7 +101,7 @@ def _compile(
     source = load(folder, project)
     findings.found += source.warnings
     if source.project.settings:
-        from tfgitops.settings import judge_settings  # noqa: PLC0415 - most repositories have none
+        from tfgitops.plugins.settings import judge_settings  # noqa: PLC0415 - most repositories have none
 
         findings.found += judge_settings(source.project, plugins)
     findings.found += _judge_parts(source, plugins.schema)

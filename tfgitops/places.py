@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import Diagnostic
-from tfgitops.formats import ROLE_NAMES
+from tfgitops.schema.formats import ROLE_NAMES
 from tfgitops.structure import reach
 
 if TYPE_CHECKING:

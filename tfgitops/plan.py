@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import Note, Problem
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
-from tfgitops.guard import check_overlays
 from tfgitops.hookspecs import Object
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED, file_name
 from tfgitops.kubernetes.merge import SchemaName, union
-from tfgitops.rolecheck import check_role, check_workdir
-from tfgitops.template import United, plan_template
+from tfgitops.planning.overlays import check_overlays
+from tfgitops.planning.rolecheck import check_role, check_workdir
+from tfgitops.planning.template import United, plan_template
 from tfgitops.tensorflow.discovery import Discovery
 from tfgitops.volcano.gang import check_gang
 from tfgitops.volcano.identity import DIGITS, PLACEHOLDER, name_job
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from tfgitops.diagnostics import Route
-    from tfgitops.frozen import Committed
     from tfgitops.hookspecs import Patch
     from tfgitops.kubernetes.merge import Conflict
     from tfgitops.model import Environment, Job
-    from tfgitops.plugins import Plugins
+    from tfgitops.planning.frozen import Committed
+    from tfgitops.plugins.door import Plugins
 
 _NOTHING = United({})
 _TWO = 2
@@ -113,7 +113,7 @@ class Planner:
 
         What the compile makes because of a pinned job is as it was committed, too: the job's block is not in force.
         """
-        from tfgitops.frozen import Needs, RefusedError, as_it_runs, committed_job  # noqa: PLC0415 - for pins alone
+        from tfgitops.planning.frozen import Needs, RefusedError, as_it_runs, committed_job  # noqa: PLC0415 - for pins alone
 
         routes = {job.route for job in jobs}
         objects = [self._as_committed(planned) if planned.because[:2] in routes else planned for planned in objects]
@@ -135,7 +135,7 @@ class Planner:
         return objects
 
     def _as_committed(self, planned: Planned) -> Planned:
-        from tfgitops.frozen import RefusedError, read_committed  # noqa: PLC0415 - likewise
+        from tfgitops.planning.frozen import RefusedError, read_committed  # noqa: PLC0415 - likewise
 
         try:
             found = read_committed(planned.path, self._committed.get(planned.path, ""))

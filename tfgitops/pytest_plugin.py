@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
     from tfgitops.testing import Bench
 
 

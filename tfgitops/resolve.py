@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.formats import ROLE_NAMES
 from tfgitops.model import Environment, Job, Role
 from tfgitops.places import NOT_FROM, NOT_INHERITED, Places
+from tfgitops.schema.formats import ROLE_NAMES
 from tfgitops.tensorflow.strategy import infer
 from tfgitops.validate import validate
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
     from tfgitops.load import Source
-    from tfgitops.schema import SpecSchema
+    from tfgitops.schema.spec import SpecSchema
 
 _OVERLAYS = ("pod", "container")
 _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.discovery import discover
 from tfgitops.load import abandoned, find_environments, shown
 from tfgitops.pipeline import Compiled, compile_environment
+from tfgitops.plugins.discovery import discover
 from tfgitops.project import Project, find_root, read_project
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
     Owner = tuple[Compiled, Planned]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.complaint import Complaint
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
-from tfgitops.keywords import errors
 from tfgitops.kubernetes.names import describe
+from tfgitops.schema.complaint import Complaint
+from tfgitops.schema.keywords import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
 
     Args:
         value: a file's value, or a merged spec.
-        schema: a schema without references, from `tfgitops.schema.join`.
+        schema: a schema without references, from `tfgitops.schema.spec.join`.
         at: the route of the value in the merged spec.
         part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
     """

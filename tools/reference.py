@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
-from tfgitops.schema import joined_source
+from tfgitops.schema.spec import joined_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

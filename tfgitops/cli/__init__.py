@@ -41,7 +41,7 @@ app = typer.Typer(
 
 def _version(*, value: bool) -> None:
     if value:
-        from tfgitops.discovery import discover  # noqa: PLC0415 - commands import what they need
+        from tfgitops.plugins.discovery import discover  # noqa: PLC0415 - commands import what they need
         from tfgitops.project import find_root, read_project  # noqa: PLC0415
         from tfgitops.version import __version__  # noqa: PLC0415
 

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.build import build as settle
-from tfgitops.build import documents
 from tfgitops.cli.common import (
     Format,
     FormatOption,
@@ -27,8 +25,9 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
+from tfgitops.deliver import deliver, documents
 from tfgitops.lock import refuse_changed_plugins
-from tfgitops.restarts import NO_CONSENT, Consent
+from tfgitops.review.restarts import NO_CONSENT, Consent
 from tfgitops.session import open_session
 
 app = command_app()
@@ -74,7 +73,7 @@ def build(
     if stdout:
         sys.stdout.write(documents(results))
         return report(found, format_, no_colour=no_color, verbose=verbose)
-    outcome = settle(session, results, check=check, verbose=verbose, consent=consent)
+    outcome = deliver(session, results, check=check, verbose=verbose, consent=consent)
     found += outcome.diagnostics
     if check and format_ in {Format.sarif, Format.github}:
         from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone

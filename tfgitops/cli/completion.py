@@ -39,7 +39,7 @@ def _environments(incomplete: str) -> list[str]:
 
 
 def _objects(ctx: typer.Context) -> list[str]:
-    from tfgitops.explain import title  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.provenance.explain import title  # noqa: PLC0415 - only for a shell that asks
 
     compiled = _compiled(ctx)
     assert compiled.environment is not None
@@ -48,8 +48,8 @@ def _objects(ctx: typer.Context) -> list[str]:
 
 
 def _fields(ctx: typer.Context, incomplete: str) -> list[str]:
-    from tfgitops.explain import select  # noqa: PLC0415 - only for a shell that asks
-    from tfgitops.fields import candidates  # noqa: PLC0415
+    from tfgitops.provenance.explain import select  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.provenance.fields import candidates  # noqa: PLC0415
 
     return candidates(select(_compiled(ctx), str(ctx.params["object_"])).manifest, incomplete)
 

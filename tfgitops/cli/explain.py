@@ -23,15 +23,15 @@ from tfgitops.cli.common import (
 from tfgitops.cli.completion import environments, field_names, objects
 from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
-from tfgitops.explain import fields, route_of, select, title
-from tfgitops.fields import written
 from tfgitops.load import shown
 from tfgitops.pipeline import Compiled, compile_environment
-from tfgitops.provenance import Provenance
+from tfgitops.provenance.explain import fields, route_of, select, title
+from tfgitops.provenance.fields import written
+from tfgitops.provenance.origins import Provenance
+from tfgitops.provenance.summary import summarize
 from tfgitops.report import explanation, explanation_json
 from tfgitops.report.jobsummary import job_summary
 from tfgitops.session import Session, open_session
-from tfgitops.summary import summarize
 
 app = command_app()
 

@@ -37,7 +37,7 @@ def list_(
     no_plugin: Without = None,
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, and where each comes from."""
-    from tfgitops.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
+    from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
     from tfgitops.report import plugins as report  # noqa: PLC0415
 
     found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))

@@ -12,9 +12,9 @@ import typer
 
 from tfgitops.cli.common import Without, command_app, example, guarded
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.discovery import discover
-from tfgitops.editors import for_editors
+from tfgitops.plugins.discovery import discover
 from tfgitops.project import find_root, read_project
+from tfgitops.schema.editors import for_editors
 
 app = command_app()
 

@@ -1,4 +1,4 @@
-"""References to images, taken apart as a container runtime does; which text is one says `formats.py`."""
+"""References to images, taken apart as a container runtime does; which text is one `schema.formats` says."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfgitops.hookspecs import Object
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 
 class ObjectSources:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
-from tfgitops.layers import writings
 from tfgitops.provenance.jobs import JobSources
+from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
 from tfgitops.provenance.patches import JobPatches
 from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, given
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.diagnostics import Route, Span
-    from tfgitops.layers import Writing
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
+    from tfgitops.provenance.layers import Writing
 from tfgitops.provenance.sources import Source
 
 _CONTROLLERS = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfgitops.hookspecs import Patch
     from tfgitops.kubernetes.merge import SchemaName
     from tfgitops.model import Job, Role
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
 _TRIED_AT_MOST = 64

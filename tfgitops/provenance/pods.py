@@ -1,4 +1,4 @@
-"""What gives each field of a planned pod template its value, the strongest first: as `tfgitops.template` lays them."""
+"""What gives each field of a planned pod template its value, the strongest first, as `planning.template` lays them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.merge import RULES
 from tfgitops.model import JOB_LABEL
+from tfgitops.planning.template import RERUN_ANNOTATION, overlay_source
 from tfgitops.provenance.sources import COMPILER, DEFAULT, DISCOVERY, OVERLAY, Source, given, held, key
 from tfgitops.structure import MISSING, value_at
-from tfgitops.template import RERUN_ANNOTATION, overlay_source
 from tfgitops.tensorflow.discovery import hosts_variable, references
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.diagnostics import Route, Span
-    from tfgitops.explain import Field
-    from tfgitops.provenance import Origin
+    from tfgitops.provenance.explain import Field
+    from tfgitops.provenance.origins import Origin
     from tfgitops.yamltext import Node
 
 _SAID_AT_MOST = 44

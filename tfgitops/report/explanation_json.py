@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tfgitops.diagnostics import Diagnostic, Span
-    from tfgitops.explain import Field
-    from tfgitops.provenance import Origin
-    from tfgitops.summary import Summary
+    from tfgitops.provenance.explain import Field
+    from tfgitops.provenance.origins import Origin
+    from tfgitops.provenance.summary import Summary
 
 
 def render(told: Mapping[str, Any], diagnostics: Iterable[Diagnostic]) -> str:

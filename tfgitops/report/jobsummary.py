@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.diagnostics import Span
-    from tfgitops.summary import Summary
+    from tfgitops.provenance.summary import Summary
 
 _INDENT = 10
 

@@ -10,7 +10,7 @@ from tfgitops.plain import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.inventory import Entry
+    from tfgitops.plugins.inventory import Entry
 
 VERSION = 1
 _PREFIX = "tfgitops_"

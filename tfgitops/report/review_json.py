@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.fieldchanges import ABSENT
 from tfgitops.kubernetes import quantity
 from tfgitops.report.as_json import problem
+from tfgitops.review.fieldchanges import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.causes import Cause
-    from tfgitops.changes import Change
     from tfgitops.diagnostics import Diagnostic
-    from tfgitops.fieldchanges import FieldChange
+    from tfgitops.review.causes import Cause
+    from tfgitops.review.changes import Change
+    from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.model import Amount, EnvironmentReview, QueueTotals, Review
 
     Json = dict[str, Any]

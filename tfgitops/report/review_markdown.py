@@ -12,8 +12,8 @@ from tfgitops.review import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.changes import Change, Verdict
     from tfgitops.diagnostics import Diagnostic
+    from tfgitops.review.changes import Change, Verdict
     from tfgitops.review.model import EnvironmentReview, Group, Review, Risk
 
 MARK = "<!-- tfgitops review -->"

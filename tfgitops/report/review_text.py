@@ -11,7 +11,7 @@ from tfgitops.review import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.changes import Change, Verdict
+    from tfgitops.review.changes import Change, Verdict
     from tfgitops.review.model import EnvironmentReview, Group, QueueTotals, Review, Risk
 
 _WIDTH = 80

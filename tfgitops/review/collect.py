@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfgitops.changes import changes_of, identity
 from tfgitops.load import find_environments, shown
 from tfgitops.pipeline import compile_environment
 from tfgitops.project import LOCK, SPEC
+from tfgitops.review.changes import changes_of, identity
 from tfgitops.review.compare import committed, review_environment, review_gone, sort_changes
 from tfgitops.review.history import find_base
 from tfgitops.review.model import EnvironmentReview, Review
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.changes import Change
     from tfgitops.diagnostics import Problem
     from tfgitops.pipeline import Compiled
     from tfgitops.project import Project
+    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.session import Session
     from tfgitops.volcano.fault import Fault

@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.causes import Cause, Causes
-from tfgitops.changes import VERDICTS, Change, as_stored, changes_between, readable
 from tfgitops.committed import MANIFESTS, READ_BY_CONTROLLERS
 from tfgitops.diagnostics import CompileError
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.headers import read_header
 from tfgitops.load import shown
 from tfgitops.project import SPEC
+from tfgitops.review.causes import Cause, Causes
+from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
 from tfgitops.review.model import EnvironmentReview, Group
 from tfgitops.review.specs import Specs, plain_text
 from tfgitops.write import compare
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tfgitops.pipeline import Compiled, File
     from tfgitops.plan import Planned
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
     from tfgitops.review.history import Base
 
     Json = dict[str, Any]

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tfgitops.causes import Cause
-    from tfgitops.changes import Change
     from tfgitops.pipeline import Compiled
+    from tfgitops.review.causes import Cause
+    from tfgitops.review.changes import Change
     from tfgitops.write import Difference
 
 QueueState = Literal["ours", "new", "gone", "external"]

@@ -8,19 +8,19 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.changes import is_job
 from tfgitops.kubernetes import quantity
 from tfgitops.kubernetes.resources import pod_requests
 from tfgitops.plan import level
+from tfgitops.review.changes import is_job
 from tfgitops.review.model import Amount, QueueTotals
 from tfgitops.volcano.queue import judge_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.changes import Change
     from tfgitops.hookspecs import Accelerator
     from tfgitops.pipeline import Compiled
+    from tfgitops.review.changes import Change
     from tfgitops.review.model import EnvironmentReview, QueueState
     from tfgitops.volcano.fault import Fault
 

@@ -6,17 +6,17 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.changes import is_job, job_name
 from tfgitops.gitops.argocd import SYNC_OPTIONS
 from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
+from tfgitops.review.changes import is_job, job_name
 from tfgitops.review.model import Risk
 from tfgitops.review.queues import is_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.changes import Change
+    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.model import EnvironmentReview
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops.causes import Cause
+from tfgitops.review.causes import Cause
 from tfgitops.structure import MISSING, reach
 from tfgitops.yamltext import TextError, parse
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
-    from tfgitops.fieldchanges import FieldChange
     from tfgitops.model import Job
     from tfgitops.places import Places
+    from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.history import Base
 
 

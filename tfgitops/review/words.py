@@ -6,16 +6,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.causes import is_discovery
-from tfgitops.fieldchanges import ABSENT
 from tfgitops.kubernetes import quantity
+from tfgitops.review.causes import is_discovery
+from tfgitops.review.fieldchanges import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfgitops.causes import Cause
-    from tfgitops.changes import Change
-    from tfgitops.fieldchanges import FieldChange
+    from tfgitops.review.causes import Cause
+    from tfgitops.review.changes import Change
+    from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.model import Amount, EnvironmentReview, Group, QueueTotals, Review
 
 _VALUE_MAX = 60

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.schema import joined_source
+from tfgitops.schema.spec import joined_source
 
 if TYPE_CHECKING:
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 _NAME = re.compile(r"[a-z](?:-?[a-z0-9])*").fullmatch
 _NAME_MAX = 40

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.formats import ROLE_NAMES
+from tfgitops.schema.formats import ROLE_NAMES
 from tfgitops.shell import SHELL, STRING_MAX, runs_shell
 
 if TYPE_CHECKING:

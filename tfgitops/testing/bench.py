@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 """What is put before a spec that has no ``apiVersion``."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 EXPECTED = "expected.txt"
 KINDS = ("ok", "bad")

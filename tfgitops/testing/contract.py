@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import Problem
 from tfgitops.hookspecs import Object, Patch
 from tfgitops.pipeline import compile_environment
-from tfgitops.plugins import Plugins
-from tfgitops.seals import CHANGED
+from tfgitops.plugins.door import Plugins
+from tfgitops.plugins.seals import CHANGED
 from tfgitops.testing.described import undescribed
 from tfgitops.testing.plugins import find_plugins, load, together
 from tfgitops.testing.seeds import opened, unsteady
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
     from tfgitops.pipeline import Compiled
     from tfgitops.places import Places
-    from tfgitops.plugins import Plugin
+    from tfgitops.plugins.door import Plugin
     from tfgitops.project import Project
 
     Settings = Mapping[str, Mapping[str, Any]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops import discover
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.hookspecs import API_VERSION
-from tfgitops.plugins import GROUP, Plugin, Plugins
+from tfgitops.plugins.door import GROUP, Plugin, Plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

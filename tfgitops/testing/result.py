@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Diagnostic
     from tfgitops.pipeline import Compiled
-    from tfgitops.plugins import Plugins
+    from tfgitops.plugins.door import Plugins
 
 
 class Container(dict[str, Any]):
@@ -195,8 +195,8 @@ class Result:
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""
-        from tfgitops.explain import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
-        from tfgitops.provenance import Provenance  # noqa: PLC0415
+        from tfgitops.provenance.explain import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
+        from tfgitops.provenance.origins import Provenance  # noqa: PLC0415
         from tfgitops.report.explanation import Paper, chain  # noqa: PLC0415
 
         environment, planned = self.compiled.environment, select(self.compiled, wanted)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.pipeline import compile_environment
-from tfgitops.plugins import Plugin
+from tfgitops.plugins.door import Plugin
 from tfgitops.project import SPEC, Project, find_root, read_project
 from tfgitops.report.text import render
 from tfgitops.testing.bench import HEAD

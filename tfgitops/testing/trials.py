@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tfgitops.plugins import Plugin
+    from tfgitops.plugins.door import Plugin
 
 _PLACES = (".", "cases", "tests/cases", "plugins/cases")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from tfgitops.plugins import Plugin
+    from tfgitops.plugins.door import Plugin
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("tfgitops_"))
 _AT_THE_START = ("tfgitops_schema", "tfgitops_accelerators")

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Note, Problem, did_you_mean
-from tfgitops.formats import SERVER_PORT
+from tfgitops.schema.formats import SERVER_PORT
 from tfgitops.volcano.identity import DIGITS
 from tfgitops.volcano.tasks import POD_NAME_MAX
 

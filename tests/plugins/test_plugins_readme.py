@@ -1,0 +1,223 @@
+"""plugins/README.md is under test: each hook has its block, its tutorial is followed, and its examples work."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import REPOSITORY
+from typer.testing import CliRunner
+
+import tfgitops
+from tfgitops import hookspecs
+from tfgitops.cli import app
+from tfgitops.schema.formats import FORMATS
+from tfgitops.testing import RULES, find_plugins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfgitops.testing import Bench
+
+README = REPOSITORY / "plugins" / "README.md"
+PAGE = README.read_text(encoding="utf-8")
+HOOKS = [hook for name, hook in vars(hookspecs).items() if name.startswith("tfgitops_")]
+BUNDLED = {plugin.name: plugin.hooks for plugin in find_plugins().plugins if plugin.bundled}
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+def section(title: str) -> str:
+    """Return what stands below a heading, up to the next of its rank."""
+    rank = title.split(maxsplit=1)[0]
+    found = re.search(rf"^{re.escape(title)}\n(.*?)(?=^{rank} |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    assert found is not None, title
+    return found[1].split("\n## ")[0]
+
+
+# --- the hooks ---------------------------------------------------------------------------------------------------
+
+
+def block_of(hook: Callable[..., object]) -> str:
+    return section(f"### `{hook.__name__}({', '.join(inspect.signature(hook).parameters)})`")
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
+def test_each_hook_has_its_block_with_its_exact_arguments(hook: Callable[..., object]) -> None:
+    text = block_of(hook)
+    assert re.match(r"\nCalled once\b[^.]* by [^.]*\.", text), "who calls it, and when"
+    assert re.search(r"Yields\s+(patches|`(SchemaFragment|Problem|Object|Accelerator))", text)
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
+def test_each_hook_names_the_bundled_plugins_that_use_it(hook: Callable[..., object]) -> None:
+    users = [name for name, module in BUNDLED.items() if hasattr(module, hook.__name__)]
+    said = "all of this folder" if len(users) == len(BUNDLED) else ", ".join(f"`{name}`" for name in users)
+    assert f"Used by {said}." in " ".join(block_of(hook).split())
+
+
+def test_there_is_no_block_of_a_hook_that_is_none() -> None:
+    named = re.findall(r"^### `(tfgitops_\w+)", PAGE, re.MULTILINE)
+    assert named == [hook.__name__ for hook in HOOKS]
+
+
+EXERCISE = """
+    jobs:
+      train: {image: tf, worker: 101, costCentre: c1, serviceAccount: robot}
+      a-name-of-more-than-20-characters: {image: tf, worker: 1}
+"""
+
+
+def test_the_examples_of_all_hooks_make_one_plugin_that_works(compile_spec: Bench, tmp_path: Path) -> None:
+    names = "Accelerator, Object, Problem, SchemaFragment, hookimpl"
+    examples = [match[2] for hook in HOOKS for match in BLOCK.finditer(block_of(hook)) if match[1] == "python"]
+    assert len(examples) == len(HOOKS)
+    for hook, example in zip(HOOKS, examples, strict=True):
+        assert f"def {hook.__name__}(" in example
+    path = tmp_path / "cost.py"
+    path.write_text("\n\n".join([f"from tfgitops import {names}\n\ntfgitops_api = 1", *examples]))
+    plugins = find_plugins(path)
+    assert compile_spec(EXERCISE, plugins=plugins).codes == ["COST01"]
+    short = EXERCISE.replace("a-name-of-more-than-20-characters", "short")
+    assert compile_spec(short, plugins=plugins).codes == ["COST02"]
+    result = compile_spec(short.replace("101", "1"), plugins=plugins)
+    assert result.pod("worker", job="train").labels["example.com/cost-centre"] == "c1"
+    assert result.object("ServiceAccount", "robot")
+    assert ("cost", "habana.ai/gaudi") in [
+        (name, one.resource) for name, one in plugins.ask("tfgitops_accelerators", (), [])
+    ]
+
+
+def test_each_format_is_named() -> None:
+    listed = re.search(r"`format` may be any of (.*?), each", " ".join(PAGE.split()))
+    assert listed is not None
+    assert re.findall(r"`([a-z-]+)`", listed[1]) == list(FORMATS)
+
+
+def test_each_rule_of_the_contract_is_told_as_the_checker_tells_it() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section("## The contract"), re.MULTILINE)
+    assert dict(rows) == RULES
+
+
+def test_all_that_there_is_to_use_is_named() -> None:
+    named = set(re.findall(r"`(\w+)`", section("## What there is to use")))
+    public = {name for name in tfgitops.__all__ if not name.startswith("__")}
+    of_the_compiler = {"API_VERSION", "Compiled", "File", "Plugins", "compile_environment", "discover"}
+    assert public - of_the_compiler <= named
+    assert {name for name in named if hasattr(tfgitops, name)} >= public - of_the_compiler
+
+
+# --- the tutorial ------------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """Does what a page tells, in an empty folder: runs its commands, writes its files, applies its changes."""
+
+    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._place = place
+        self._monkeypatch = monkeypatch
+        monkeypatch.chdir(place)
+
+    def follow(self, text: str) -> str:
+        """Follow all blocks, and return the text with what the commands really said."""
+        return BLOCK.sub(self._block, text)
+
+    def _block(self, match: re.Match[str]) -> str:
+        kind, body = match[1], match[2]
+        if kind == "console":
+            body = "".join(self._command(line) for line in body.splitlines() if line.startswith("$ "))
+        elif kind == "diff":
+            command = ("git", "apply", "--recount", "--verbose", "-")
+            done = subprocess.run(command, input=body, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        elif kind == "yaml":
+            path = Path(body.split("\n", 1)[0].removeprefix("# "))
+            path.parent.mkdir(parents=True)
+            path.write_text(body)
+        else:
+            assert any(body in path.read_text() for path in Path().rglob("*.py")), f"no file has\n{body}"
+        return f"```{kind}\n{body}```"
+
+    def _command(self, line: str) -> str:
+        program, *arguments = shlex.split(line.removeprefix("$ "))
+        if program == "cd":
+            self._monkeypatch.chdir(arguments[0])
+            return f"{line}\n"
+        if program == "cat":
+            return f"{line}\n{Path(arguments[0]).read_text()}"
+        if program == "pip":
+            self._install()
+            return f"{line}\n"
+        assert program == "tfgitops"
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code in (0, 1), result.output
+        return f"{line}\n{result.output}"
+
+    def _install(self) -> None:
+        """Put on the path what an editable install of this folder puts there."""
+        project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+        site = self._place / "site" / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+        site.mkdir(parents=True)
+        (site / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+        points = "\n".join(f"{name} = {target}" for name, target in project["entry-points"]["tfgitops"].items())
+        (site / "entry_points.txt").write_text(f"[tfgitops]\n{points}\n")
+        for place in (site.parent, Path.cwd()):
+            self._monkeypatch.syspath_prepend(str(place))
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    yield Reader(tmp_path, monkeypatch)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tfgitops_team"]:
+        del sys.modules[name]
+
+
+def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request: pytest.FixtureRequest) -> None:
+    """``--refresh`` writes anew what the commands say."""
+    tutorial = section("## Ten minutes")
+    fresh = reader.follow(tutorial)
+    if request.config.getoption("tfgitops_refresh"):
+        README.write_text(PAGE.replace(tutorial, fresh), encoding="utf-8")
+        tutorial = fresh
+    assert tutorial == fresh
+    spec = Path("tests/cases/bad/not-declared/environment.yaml")
+    spec.write_text(spec.read_text().replace("team: visoin", "taem: vision"))
+    assert "did you mean 'team'?" in CliRunner().invoke(app, ["validate", str(spec)]).stderr
+    schema = CliRunner().invoke(app, ["schema"]).stdout
+    assert '"teams"' in schema
+    assert "team 0.1.0\n" in CliRunner().invoke(app, ["plugins", "list"]).stdout
+
+
+def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) -> None:
+    reader.follow("```console\n$ tfgitops plugins new team\n$ cd tfgitops-team\n```")
+    [shown] = [match[2] for match in BLOCK.finditer(section("## Tests"))]
+    Path("tests/test_more.py").write_text(shown)
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "5 passed" in done.stdout, done.stdout
+
+
+def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).exit_code == 0
+    shown, setting = [match[2] for match in BLOCK.finditer(section("## A local plugin"))]
+    assert shown.startswith(Path("pyproject.toml").read_text())
+    plugin = Path("plugins/team.py")
+    body = "def tfgitops_schema() -> Iterator[SchemaFragment]:\n"
+    assert body in plugin.read_text()
+    plugin.write_text(plugin.read_text().replace(body, f"{body}    {setting}"))
+    spec = Path("environments/prod/environment.yaml")
+    spec.parent.mkdir(parents=True)
+    spec.write_text("apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {}\n")
+    for written, said in ((shown, ""), (shown.replace("true", '"yes"'), '5 | required = "yes"')):
+        Path("pyproject.toml").write_text(written)
+        assert said in CliRunner().invoke(app, ["validate"]).stderr
+        assert bool(said) == CliRunner().invoke(app, ["validate"]).exit_code

@@ -1,0 +1,108 @@
+"""What is wrong with a role's own keys, before anything is planned of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Problem
+from tfgitops.kubernetes import quantity
+from tfgitops.planning.template import overlay_source
+from tfgitops.shell import STRING_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfgitops.diagnostics import Route
+    from tfgitops.model import Job, Role
+
+_MIN_MEMORY = 4 * 2**20 * quantity.NANO
+
+
+def check_role(job: Job, role: Role) -> Iterator[Problem]:
+    """Report what is wrong with a role's own keys before anything is planned."""
+    overlays = (overlay_source(job, "container"), overlay_source(role, "container"))
+    if "image" not in role.data and not any(overlay.get("image") for overlay in overlays):
+        message = f"the role '{role.name}' of the job '{job.name}' has no image"
+        hint = "give `image` in the role, the job or `defaults`"
+        yield Problem(code="TF204", message=message, at=role.route, on_key=True, hint=hint)
+    yield from _check_lengths(role)
+    if "command" in role.data:
+        yield from _check_command(role, overlays)
+    for bound, value in (role.data.get("memory") or {}).items():
+        if quantity.parse(value) < _MIN_MEMORY:
+            yield _little_memory(value, (*role.route, "memory", bound))
+    if "ports" in role.data:
+        yield from _check_ports(job, role)
+
+
+def _check_command(role: Role, overlays: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
+    command, at = role.data["command"], (*role.route, "command")
+    if type(command) is not str:
+        if command and " " in str(command[0]).strip():
+            message = f"a list is run as it is, and there is hardly a program called '{command[0]}'"
+            hint = "one list entry a word, or a text instead of a list"
+            yield Problem(code="TF304", message=message, at=(*at, 0), severity="warning", hint=hint)
+        return
+    if not command.strip():
+        yield Problem(code="TF304", message="the command is blank", at=at, hint="leave it out for the image's own")
+    elif command.lstrip().startswith("-"):
+        message = "the command begins with '-', and no program does"
+        yield Problem(code="TF304", message=message, at=at, hint="a list entry has a blank behind its '-'")
+    if any(overlay.get("command") for overlay in overlays):
+        return
+    message, hint = (
+        "`args` beside a `command` that is text would be lost",
+        "put them into the command, or make it a list",
+    )
+    if "args" in role.data:
+        yield Problem(code="TF304", message=message, at=(*role.route, "args"), hint=hint, on_key=True)
+    elif any(overlay.get("args") for overlay in overlays):
+        yield Problem(code="TF304", message=message, at=(*role.route, "container", "args"), hint=hint, on_key=True)
+
+
+def check_workdir(job: Job) -> Iterator[Problem]:
+    """Refuse a reference in the one field of ours in which Kubernetes expands none."""
+    if "$(" in job.data.get("workdir", ""):
+        message = f"Kubernetes does not expand {job.data['workdir']} as a working directory"
+        hint = "let the command change to it, as in `cd /log/$(RUN) && …`"
+        yield Problem(code="TF305", message=message, at=(*job.route, "workdir"), hint=hint)
+
+
+def _little_memory(value: Any, at: Route) -> Problem:
+    number = re.match(r"[0-9.]*", str(value))
+    hint = f"did you mean {number[0]}Gi?" if number and number[0].strip("0.") else "give it what the program needs"
+    return Problem(
+        code="TF502",
+        message=f"{value} of memory is less than a container needs to start",
+        at=at,
+        severity="warning",
+        found=str(value),
+        expected="4Mi at least",
+        hint=hint,
+    )
+
+
+def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
+    used: dict[int, str] = {job.port: "the TensorFlow servers"} if role.in_cluster else {}
+    for name, port in sorted(role.data["ports"].items()):
+        number = port["port"]
+        if number in used:
+            yield Problem(
+                code="TF203", message=f"port {number} is used by {used[number]} already",
+                at=(*role.route, "ports", name), found=str(number), hint="choose another number",
+            )  # fmt: skip
+        used[number] = f"'{name}'"
+
+
+def _check_lengths(role: Role) -> Iterator[Problem]:
+    """Refuse a text that Linux would not pass to a process; a script of that size belongs in the image or a volume."""
+    for key in ("command", "args"):
+        value = role.data.get(key)
+        if value is None:
+            continue
+        longest = len(value) if type(value) is str else max((len(str(text)) for text in value), default=0)
+        if longest > STRING_MAX:
+            message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {STRING_MAX:,} at most"
+            hint = "put it into the image, or on a volume, and run it from there"
+            yield Problem(code="TF304", message=message, at=(*role.route, key), hint=hint)

@@ -1,0 +1,190 @@
+"""What a plugin may answer: the one door through which answers come, checked, and as plain values of our own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonschema import Draft202012Validator, SchemaError
+
+from tfgitops.diagnostics import Note, Problem, Route
+from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
+from tfgitops.kubernetes import names
+from tfgitops.kubernetes.kinds import file_name
+from tfgitops.plain import AnswerError, check_route, expect, is_route, kind_of, place_of, plain_map
+from tfgitops.plugins.patches import plain_patch
+from tfgitops.schema.spec import resolves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_FOLDER = re.compile(r"workloads|cluster(?:-(?:[2-9]|[1-9][0-9]{1,2}))?").fullmatch
+_KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}").fullmatch
+_API_VERSION = re.compile(r"(?:[a-z0-9][a-z0-9.-]{0,252}/)?v[a-z0-9]{1,62}").fullmatch
+_RBAC_KINDS = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+_RBAC_NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?").fullmatch
+_FILE_NAME_MAX = 255
+
+_ANSWERS_MAX = 100_000
+_REFUSED_MAX = 20
+
+
+class Refusal(NamedTuple):
+    """An answer that its hook does not allow: what it is, how it came, the route that it names, and what is wrong."""
+
+    answer: Any
+    kind: str
+    verb: str
+    route: Route
+    error: AnswerError
+
+
+def accept(hook: str, results: Iterable[Any], refused: list[Refusal], *, trusted: bool = False) -> list[Any]:
+    """Return the answers that a hook allows, as the compiler may use them: plain, and not shared with the plugin.
+
+    Patches may share values, which are not to be changed.
+
+    Args:
+        hook: the name of the hook.
+        results: what a plugin answered, each an iterable of answers. Whatever it raises on the way is let through.
+        refused: takes each answer that the hook does not allow, and why; of very many the first ones.
+        trusted: whether the plugin is one of ours: its schemas need not be judged at every start, nor its thousands of
+            patches, since what is wrong with them is a bug of ours, and mypy knows their types.
+    """
+    wanted, check = _ANSWERS[hook]
+    if trusted and wanted in (Patch, SchemaFragment):
+        return [*chain.from_iterable(results)]
+    taken: list[Any] = []
+    for result in results:
+        if isinstance(result, (str, bytes, Mapping, wanted)) or not hasattr(type(result), "__iter__"):
+            expected = f"{wanted.__name__}, yielded or in a list"
+            refused.append(_refusal(result, "returned", AnswerError("", result, expected)))
+            continue
+        for number, answer in enumerate(result):
+            if number == _ANSWERS_MAX:
+                error = AnswerError(f"and {_ANSWERS_MAX:,} answers before it, and does not end")
+                refused.append(_refusal(answer, "yielded", error))
+                break
+            try:
+                if not isinstance(answer, wanted):
+                    raise AnswerError("", answer, wanted.__name__)  # noqa: TRY301 - one way for all that is refused
+                taken.append(check(answer))
+            except AnswerError as error:
+                if len(refused) < _REFUSED_MAX:
+                    refused.append(_refusal(answer, "yielded", error))
+    return taken
+
+
+def known_key(refusal: Refusal) -> Iterator[SchemaFragment]:
+    """Yield the key that a refused fragment claims, if it says so much, with a schema that allows all."""
+    fragment = refusal.answer
+    if isinstance(fragment, SchemaFragment) and all(type(n) is str and n for n in (fragment.site, fragment.key)):
+        yield SchemaFragment(fragment.site, fragment.key, {})
+
+
+def _refusal(answer: Any, verb: str, error: AnswerError) -> Refusal:
+    route: Any = getattr(answer, "because", getattr(answer, "at", None))
+    return Refusal(answer, kind_of(answer), verb, route if is_route(route) else (), error)
+
+
+def _object(answer: Object) -> Object:
+    manifest = plain_map(answer.manifest, "manifest")
+    check_route(answer.because, "because")
+    expected = "workloads, cluster, or cluster-2 and so on"
+    expect(type(answer.folder) is str and _FOLDER(answer.folder), "folder", answer.folder, expected)
+    expect(type(answer.keep) is bool, "keep", answer.keep, "True or False")
+    version, kind, metadata = manifest.get("apiVersion"), manifest.get("kind"), manifest.get("metadata")
+    expect(type(version) is str and _API_VERSION(version), "manifest.apiVersion", version, "such as v1 or apps/v1")
+    expect(type(kind) is str and _KIND(kind), "manifest.kind", kind, "such as ConfigMap")
+    assert isinstance(kind, str)
+    expect(type(metadata) is dict, "manifest.metadata", metadata, "a map with a name")
+    assert isinstance(metadata, dict)
+    _check_metadata(kind, metadata)
+    return Object(manifest, answer.because, answer.folder, answer.keep)
+
+
+def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
+    name, namespace = metadata.get("name"), metadata.get("namespace", "default")
+    legal = _RBAC_NAME if kind in _RBAC_KINDS else names.is_dns_subdomain
+    expected = "lower-case letters, digits, '-' and '.', as Kubernetes has it"
+    expect(type(name) is str and legal(name), "manifest.metadata.name", name, expected)
+    expect(len(file_name(kind, str(name))) <= _FILE_NAME_MAX, "manifest.metadata.name", name, "a shorter name")
+    right = type(namespace) is str and names.is_dns_label(namespace)
+    expect(right, "manifest.metadata.namespace", namespace, "a DNS label")
+    for key in ("labels", "annotations"):
+        texts = metadata.get(key, {})
+        right = type(texts) is dict and all(type(value) is str for value in texts.values())
+        expect(right, f"manifest.metadata.{key}", texts, "a map of texts")
+        taken = next((name for name in texts if name.startswith("tfgitops/")), None)
+        expect(taken is None, f"manifest.metadata.{key}", taken, "a prefix of your own: tfgitops/ is the compiler's")
+
+
+def _problem(answer: Problem) -> Problem:
+    expect(type(answer.code) is str and answer.code, "code", answer.code, "a code of the plugin's own, such as COST01")
+    expect(type(answer.message) is str and answer.message, "message", answer.message, "text")
+    expect(answer.severity in ("error", "warning", "note"), "severity", answer.severity, "error, warning or note")
+    expect(type(answer.allowable) is bool, "allowable", answer.allowable, "True or False")
+    for name in ("found", "expected", "hint"):
+        expect(type(getattr(answer, name)) is str, name, getattr(answer, name), "text")
+    check_route(answer.at, "at")
+    expect(type(answer.notes) is tuple, "notes", answer.notes, "a tuple of Notes")
+    for note in answer.notes:
+        expect(isinstance(note, Note) and type(note.message) is str, "notes", note, "a Note with a message")
+        check_route(note.at, "notes.at")
+    if type(answer) is Problem:
+        return answer
+    return Problem(**{name: getattr(answer, name) for name in Problem.__dataclass_fields__})
+
+
+def _accelerator(answer: Accelerator) -> Accelerator:
+    for name in ("resource", "title"):
+        expect(type(getattr(answer, name)) is str and getattr(answer, name), name, getattr(answer, name), "text")
+    expect(type(answer.devices) is int and answer.devices > 0, "devices", answer.devices, "a whole number from 1")
+    return Accelerator(answer.resource, answer.title, answer.devices)
+
+
+def _fragment(answer: SchemaFragment) -> SchemaFragment:
+    for name in ("site", "key"):
+        expect(type(getattr(answer, name)) is str and getattr(answer, name), name, getattr(answer, name), "text")
+    schema = plain_map(answer.schema, "schema", further=(float, type(None)))
+    try:
+        Draft202012Validator.check_schema(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    except SchemaError as error:
+        place = place_of(("schema", *error.absolute_path))
+        raise AnswerError(f"`{place}` of the key '{answer.key}' is no JSON Schema: {error.message}") from error
+    _check_keywords(schema, ("schema",))
+    return SchemaFragment(answer.site, answer.key, schema)
+
+
+def _check_keywords(schema: Any, at: Route) -> None:
+    """Check what JSON Schema leaves open, and what it does not know."""
+    if type(schema) is list:
+        for index, item in enumerate(schema):
+            _check_keywords(item, (*at, index))
+    if type(schema) is not dict:
+        return
+    if "$ref" in schema:
+        expected = "core.schema.json#/$defs/… or pod.schema.json#/$defs/…"
+        expect(resolves(schema["$ref"]), place_of((*at, "$ref")), schema["$ref"], expected)
+    if "x-shorthand" in schema:
+        keys, known = schema["x-shorthand"], schema.get("properties")
+        right = type(keys) is list and keys and type(known) is dict and all(type(k) is str and k in known for k in keys)
+        expect(right, place_of((*at, "x-shorthand")), keys, "a list of names of its properties")
+    if "x-hints" in schema:
+        hints = schema["x-hints"]
+        right = type(hints) is dict and all(type(hint) is str for hint in hints.values())
+        expect(right, place_of((*at, "x-hints")), hints, "a map of texts")
+    for key, inner in schema.items():
+        _check_keywords(inner, (*at, key))
+
+
+_ANSWERS: dict[str, tuple[type, Callable[[Any], Any]]] = {
+    "tfgitops_schema": (SchemaFragment, _fragment),
+    "tfgitops_check_environment": (Problem, _problem),
+    "tfgitops_contribute": (Patch, plain_patch),
+    "tfgitops_objects": (Object, _object),
+    "tfgitops_accelerators": (Accelerator, _accelerator),
+    "tfgitops_check_manifests": (Problem, _problem),
+}

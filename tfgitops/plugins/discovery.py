@@ -1,0 +1,156 @@
+"""Where plugins come from: what is installed, and the files that a repository names; each is there, usable or not."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import sys
+from collections import defaultdict
+from dataclasses import replace
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.hookspecs import API_VERSION
+from tfgitops.load import shown
+from tfgitops.plain import show
+from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins
+from tfgitops.plugins.faults import failed_import, keys_unknown, unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import ModuleType
+
+    from tfgitops.project import Project
+
+_LIMIT, _TRACE = "TFGITOPS_HOOK_SECONDS", "TFGITOPS_TRACE"
+
+
+def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plugins:
+    """Find the plugins that are installed, and the local ones that a repository names.
+
+    One that cannot be imported, or is of another version of the contract, is there with its fault.
+
+    Raises:
+        CompileError: one that is to be left out, or has settings, is not there; or an environment variable is wrong.
+    """
+    without, seconds, traced = frozenset(without), _seconds(), _traced()
+    points = entry_points(group=GROUP)
+    local = project.plugins if project else ()
+    _check_names(sorted({*points.names, *(Path(name).stem for name in local)}), without, project)
+    found = [_installed(point, seconds) for point in points if point.name not in without]
+    found += [_local(project, name, seconds) for name in local if project and Path(name).stem not in without]
+    return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced)
+
+
+def _seconds() -> float:
+    """Read how many seconds one call of a plugin may take; 0 is without end."""
+    text = os.environ.get(_LIMIT, "")
+    if not text:
+        return SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if 0 <= seconds < math.inf:
+        return seconds
+    hint = f"such as 60; 0 is without a limit, and without the variable it is {SECONDS:g}"
+    raise _refuse(f"{_LIMIT} is no number of seconds: {text[:40]!r}", hint)
+
+
+def _traced() -> bool:
+    """Read whether each call of a plugin is shown."""
+    text = os.environ.get(_TRACE, "")
+    if text not in ("", "hooks"):
+        raise _refuse(f"{_TRACE} is {text[:40]!r}", f"{_TRACE}=hooks shows each call of a plugin")
+    return bool(text)
+
+
+def _refuse(message: str, hint: str) -> CompileError:
+    return CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+
+
+def _check_names(known: list[str], without: Iterable[str], project: Project | None) -> None:
+    """Refuse names of plugins that are not there: a slip of the pen."""
+    wrong = [(name, f"there is no plugin '{name}' to leave out") for name in sorted(without)]
+    settings = sorted(project.settings) if project else ()
+    wrong += [(name, f"[tool.tfgitops.settings.{name}] is for a plugin that is not there") for name in settings]
+    found = [
+        unusable(message, did_you_mean(name, known) or f"the plugins are {', '.join(known)}")
+        for name, message in wrong
+        if name not in known
+    ]
+    if found:
+        raise CompileError(found)
+
+
+def _each_once(found: Iterable[Plugin]) -> Iterator[Plugin]:
+    """Yield the plugins in the order of their names; of those that have one name, none can be used."""
+    named = defaultdict(list)
+    for plugin in sorted(found, key=lambda plugin: (plugin.name, plugin.origin)):
+        named[plugin.name].append(plugin)
+    for name, plugins in named.items():
+        if len(plugins) > 1:
+            message = f"two plugins are called '{name}': {' and '.join(map(str, plugins))}"
+            yield replace(plugins[0], fault=unusable(message, keys_unknown(name)))
+        else:
+            yield plugins[0]
+
+
+def _installed(point: Any, seconds: float) -> Plugin:
+    bundled = point.dist is not None and point.dist.name == GROUP
+    plugin = Plugin(point.name, None, point.dist.version if point.dist else "", point.value, bundled)
+    return _imported(plugin, point.load, 0 if bundled else seconds)
+
+
+def _local(project: Project, name: str, seconds: float) -> Plugin:
+    path = (project.root / name).resolve()
+    plugin = Plugin(path.stem, None, "local", name)
+    if not path.is_relative_to(project.root.resolve()) or not path.is_file():
+        return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
+    found = _imported(plugin, lambda: _import_file(path), seconds, str(path))
+    return replace(found, fault=replace(found.fault, file=shown(path))) if found.fault else found
+
+
+def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
+    """Import a plugin, which runs its code, and read the version of the contract that it declares."""
+    try:
+        return _declared(plugin, load() if plugin.bundled else _isolated(plugin, load, seconds))
+    except KeyboardInterrupt as error:
+        error.add_note(f"while {plugin} was imported")
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
+        return plugin.unusable(f"cannot be imported: {failed_import(error, file, seconds)}")
+
+
+def _declared(plugin: Plugin, hooks: Any) -> Plugin:
+    """Return a plugin with its hooks, if it declares our version of the contract."""
+    version = getattr(hooks, "tfgitops_api", None)
+    if type(version) is not int or version != API_VERSION:
+        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {show(version)}"
+        return plugin.unusable(declared, f"this compiler speaks version {API_VERSION}")
+    return Plugin(plugin.name, hooks, plugin.version, plugin.origin, plugin.bundled)
+
+
+def _isolated(plugin: Plugin, load: Callable[[], Any], seconds: float) -> Any:
+    from tfgitops.plugins.isolation import Isolation  # noqa: PLC0415 - for who has plugins of others
+
+    with Isolation(plugin.name, seconds):
+        return load()
+
+
+def _import_file(path: Path) -> ModuleType:
+    name = f"tfgitops_local_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError("it is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,100 @@
+"""What is said of a plugin at fault: which one, of what version and source, what it did, and where."""
+
+from __future__ import annotations
+
+import os
+import sys
+from traceback import walk_tb
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Diagnostic, Problem
+from tfgitops.plain import show
+
+if TYPE_CHECKING:
+    from tfgitops.diagnostics import Route
+    from tfgitops.plugins.answers import Refusal
+    from tfgitops.plugins.door import Plugin
+
+_ITS_FAULT = "this is a fault of the plugin, {}, not of the spec"
+_OURS = __file__.rsplit(os.sep, 2)[0] + os.sep
+_PYTHONS = os.__file__.rpartition(os.sep)[0] + os.sep
+
+
+class OutOfTimeError(BaseException):
+    """Raised in a plugin that takes too long; no `Exception`, lest its ``except`` clauses take it for one of theirs."""
+
+
+class MovedError(Exception):
+    """A plugin went to another working directory, and left the compiler there."""
+
+
+def failure(plugin: Plugin, hook: str, error: BaseException, at: Route, seconds: float) -> Problem:
+    """Say that a hook raised, or was stopped after some seconds, or left the working directory."""
+    hint, code = _ITS_FAULT.format(plugin.origin), "TF901"
+    where = _where(error, _file(plugin.hooks))
+    what = f"failed in {hook}: {told(error)}{where}"
+    if isinstance(error, OutOfTimeError):
+        what = f"did not come to an end in {hook} within {seconds:g} s, and was stopped{where}"
+        hint += "; it is not asked again in this run. TFGITOPS_HOOK_SECONDS gives it longer"
+    elif isinstance(error, MovedError):
+        what, code = f"{error} in {hook}", "TF902"
+    return Problem(code=code, at=at, message=f"plugin '{plugin.name}' {plugin.version} {what}", hint=hint)
+
+
+def refusal(plugin: Plugin, hook: str, refused: Refusal, at: Route) -> Problem:
+    """Say that an answer is not what the hook promises."""
+    error = refused.error
+    article = "an" if refused.kind[:1] in tuple("AEIOaeio") else "a"
+    what = f"{refused.verb} {article} {refused.kind} from {hook}{': ' if error.message else ''}{error.message}"
+    return Problem(
+        code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=refused.route or at,
+        found=error.found, expected=error.expected, hint=_ITS_FAULT.format(plugin.origin),
+    )  # fmt: skip
+
+
+def unusable(message: str, hint: str = "") -> Diagnostic:
+    """Say what is wrong with a plugin whatever the spec says."""
+    return Diagnostic(code="TF902", severity="error", message=message, hint=hint)
+
+
+def keys_unknown(name: str) -> str:
+    """Say what is done with the keys of a spec while a plugin's are unknown."""
+    return f"until it can be used, keys that nobody knows are taken for its own; `--no-plugin {name}` leaves it out"
+
+
+def told(error: BaseException) -> str:
+    """Write an exception in short; of a syntax error what and where it is."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {show(error.msg, 200)} ({_name(str(error.filename))}:{error.lineno})"
+    return show(error, 400)
+
+
+def failed_import(error: BaseException, file: str, seconds: float) -> str:
+    """Say why a plugin cannot be imported, and where it got to; ``file`` is its own, if it is known."""
+    if isinstance(error, OutOfTimeError):
+        return f"it did not come to an end within {seconds:g} s{_where(error, file)}"
+    return told(error) + ("" if isinstance(error, SyntaxError) else _where(error, file))
+
+
+def _where(error: BaseException, file: str) -> str:
+    """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    own = [(name, line) for name, line in lines if file and name.startswith(file)]
+    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or lines[-1:]
+    return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
+
+
+def _file(hooks: Any) -> str:
+    """Return the file that a plugin is written in, or the folder of its package, or nothing."""
+    module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
+    file = str(getattr(module, "__file__", None) or "")
+    return file.removesuffix("__init__.py")
+
+
+def _is_of_others(file: str) -> bool:
+    return file.startswith((_OURS, "<frozen ")) or (file.startswith(_PYTHONS) and "site-packages" not in file)
+
+
+def _name(path: str) -> str:
+    return path.rpartition(os.sep)[2]

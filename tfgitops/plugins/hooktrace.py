@@ -1,0 +1,90 @@
+"""``TFGITOPS_TRACE=hooks``: each call of a plugin on standard error, with its answers, each on one short line."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Problem
+from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
+from tfgitops.plain import printable, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfgitops.diagnostics import Route
+    from tfgitops.plugins.answers import Refusal
+    from tfgitops.plugins.door import Plugin
+
+    Asked = tuple[str, Plugin, Any]
+    Answers = tuple[list[Any], list[Refusal]]
+
+WIDTH = 160
+"""A longer line is cut."""
+
+_SHOWN_AT_MOST = 50
+_VALUE_MAX = 90
+
+
+def traced(
+    answered: Callable[..., Answers], asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]
+) -> Answers:
+    """Ask a plugin by ``answered``, and show on standard error what it was asked, what it said, and how long it took.
+
+    The others are what ``answered`` takes, and what it does with ``problems`` is shown, too.
+    """
+    hook, plugin, _ = asked
+    before, start = len(problems), time.perf_counter()
+    answers, refused = answered(asked, at, problems, shown)
+    took = (time.perf_counter() - start) * 1000
+    number = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}"
+    say(" ".join(filter(None, (f"{hook}:", f"{plugin},", _of(shown), f"{number}, {took:.1f} ms"))))
+    for answer in answers[:_SHOWN_AT_MOST]:
+        say(f"  {_short(answer)}")
+    if len(answers) > _SHOWN_AT_MOST:
+        say(f"  … and {len(answers) - _SHOWN_AT_MOST} more")
+    for problem in problems[before:]:
+        say(f"  {problem.code}: {problem.message}")
+    return answers, refused
+
+
+def say(line: str) -> None:
+    """Write one line to standard error: no longer than `WIDTH`, and with nothing in it that could drive a terminal."""
+    text = printable(line)
+    sys.stderr.write((text if len(text) <= WIDTH else text[: WIDTH - 1] + "…") + "\n")
+
+
+def _of(shown: dict[str, Any]) -> str:
+    """Say what a hook was asked of: a job, or an environment and how many manifests it has."""
+    if job := shown.get("job"):
+        return f"job {job.environment.name}/{job.name},"
+    if environment := shown.get("environment"):
+        manifests = f" with {len(shown['manifests'])} manifests" if "manifests" in shown else ""
+        return f"environment {environment.name}{manifests},"
+    return ""
+
+
+def _short(answer: Any) -> str:
+    match answer:
+        case Patch():
+            return f"{' '.join(map(str, answer.target))} {_value(answer.value)}  because of {_route(answer.because)}"
+        case Object():
+            kind, name = answer.manifest.get("kind"), answer.manifest.get("metadata", {}).get("name")
+            return f"{answer.folder} {kind} {name}  because of {_route(answer.because)}"
+        case Problem():
+            return f"{answer.severity} {answer.code} at {_route(answer.at)}: {answer.message}"
+        case SchemaFragment():
+            return f"{answer.site}.{answer.key} {_value(answer.schema)}"
+        case Accelerator():
+            return f"{answer.resource}: {answer.title}, {answer.devices}"
+    return _value(answer)
+
+
+def _value(value: Any) -> str:
+    text = show(value, _VALUE_MAX + 1)
+    return text if len(text) <= _VALUE_MAX else text[:_VALUE_MAX] + "…"
+
+
+def _route(route: Route) -> str:
+    return ".".join(map(str, route)) or "the spec"

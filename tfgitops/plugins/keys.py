@@ -1,0 +1,93 @@
+"""The keys that the plugins own, joined into one schema, and which plugins are at fault there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfgitops.diagnostics import Diagnostic
+from tfgitops.plugins.answers import known_key
+from tfgitops.plugins.faults import keys_unknown, unusable
+from tfgitops.schema.spec import SpecSchema, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfgitops.diagnostics import Problem
+    from tfgitops.hookspecs import SchemaFragment
+    from tfgitops.plugins.answers import Refusal
+    from tfgitops.plugins.door import Plugin
+    from tfgitops.schema.spec import Clash
+
+
+class Keys(NamedTuple):
+    """The joined schema and the fragments in it, what is wrong with others, and who is at fault, by name."""
+
+    schema: SpecSchema
+    fragments: tuple[SchemaFragment, ...]
+    faults: tuple[Diagnostic, ...]
+    out: frozenset[str]
+
+
+class Claims(NamedTuple):
+    """What one plugin answered when it was asked for its keys, what was refused of it, and what is wrong with it."""
+
+    plugin: Plugin
+    fragments: Sequence[SchemaFragment]
+    refused: Sequence[Refusal]
+    problems: Sequence[Problem]
+
+    @property
+    def known(self) -> Iterator[SchemaFragment]:
+        """The keys that are known of it; one whose schema is broken may have any value."""
+        claimed = [fragment for one in self.refused for fragment in known_key(one)]
+        return (replace(fragment, owner=str(self.plugin)) for fragment in (*self.fragments, *claimed))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its keys are known: it has not failed on the way, and what was refused has a name."""
+        return len(self.problems) == sum(1 for one in self.refused for _ in known_key(one))
+
+
+def join_keys(claims: Iterable[Claims], *, more: bool) -> Keys:
+    """Join the keys of some plugins: ours first, then in the order of their names, so that the same one is at fault.
+
+    Of two other plugins that want one key, nobody can tell whose its values in the spec are: any will do.
+
+    Args:
+        claims: what each plugin answered.
+        more: whether there are other plugins, of whose keys nothing is known.
+    """
+    claims = sorted(claims, key=lambda one: (not one.plugin.bundled, one.plugin.name))
+    more = more or not all(one.whole for one in claims)
+    found = [fragment for one in claims for fragment in one.known]
+    names = {str(one.plugin): one.plugin.name for one in claims if not one.plugin.bundled}
+    schema, clashes = join(found, more=more)
+    contested = {clash.fragment.key for clash in clashes if clash.owner in names}
+    if contested:
+        found = [replace(one, schema={}) if one.owner in names and one.key in contested else one for one in found]
+        schema, clashes = join(found, more=more)
+    lost = {id(clash.fragment) for clash in clashes}
+    parties = {owner for clash in clashes for owner in (clash.fragment.owner, clash.owner)}
+    return Keys(
+        schema=schema,
+        fragments=tuple(fragment for fragment in found if id(fragment) not in lost),
+        faults=(*_failures(claims), *_clashes(clashes, more=more)),
+        out=frozenset({one.plugin.name for one in claims if one.problems} | {names[it] for it in parties & {*names}}),
+    )
+
+
+def _failures(claims: Iterable[Claims]) -> Iterator[Diagnostic]:
+    """Say what is wrong with plugins before there is a spec to say it of."""
+    for one in claims:
+        for problem in one.problems:
+            hint = problem.hint if one.whole else f"{problem.hint}; {keys_unknown(one.plugin.name)}"
+            yield Diagnostic(
+                code=problem.code, severity="error", message=problem.message, found=problem.found,
+                expected=problem.expected, hint=hint,
+            )  # fmt: skip
+
+
+def _clashes(clashes: Iterable[Clash], *, more: bool) -> Iterator[Diagnostic]:
+    """Say which keys have no place; where some are unknown, so may be the block that a key wants to stand in."""
+    return (unusable(clash.message, clash.hint) for clash in clashes if clash.owned or not more)

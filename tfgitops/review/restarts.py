@@ -1,0 +1,217 @@
+"""No training restarts by accident: what a build would restart although nobody changed the job itself."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.committed import MANIFESTS, read_manifest
+from tfgitops.diagnostics import Diagnostic, did_you_mean
+from tfgitops.headers import read_header
+from tfgitops.load import shown
+from tfgitops.project import SPEC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from tfgitops.model import Job
+    from tfgitops.pipeline import Compiled
+    from tfgitops.plan import Planned
+    from tfgitops.review.causes import Cause
+    from tfgitops.review.fieldchanges import FieldChange
+    from tfgitops.review.history import Base
+    from tfgitops.review.specs import Specs
+    from tfgitops.session import Session
+    from tfgitops.write import Difference
+
+_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
+_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
+_NO_LINE = "what is no longer in the spec, or another version of a plugin or ours,"
+_SHOWN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restart:
+    """A job that would start anew, although its own block in the spec is as it was."""
+
+    job: Job
+    folder: Path
+    planned: Planned
+    committed: str = field(repr=False)
+    old_name: str
+    new_name: str
+    moved: str = ""
+
+    def __str__(self) -> str:
+        moved = f", namespace {self.moved}" if self.moved else ""
+        return f"{shown(self.folder / MANIFESTS)}/{self.planned.path}  {self.old_name} → {self.new_name}{moved}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consent:
+    """Which trainings may restart: those named, as ``JOB`` or ``ENV/JOB``, or all; ``pin_rest`` keeps the others."""
+
+    jobs: frozenset[str] = frozenset()
+    all: bool = False
+    pin_rest: bool = False
+
+    def covers(self, restart: Restart) -> bool:
+        """Tell whether a job may restart."""
+        return self.all or bool(self.jobs & _names(restart.folder, restart.job.name))
+
+    def unknown(self, results: Iterable[Compiled]) -> list[tuple[str, str]]:
+        """Return each name that is no job's, with a hint, unless an environment did not compile that may have it."""
+        known: set[str] = set()
+        for compiled in results if self.jobs else ():
+            if compiled.environment is None:
+                return []
+            for job in compiled.environment.jobs:
+                known |= _names(compiled.folder, job.name)
+        return [(name, did_you_mean(name, sorted(known))) for name in sorted(self.jobs - known)]
+
+
+NO_CONSENT = Consent()
+
+
+def _names(folder: Path, job: str) -> set[str]:
+    return {job, f"{folder.name}/{job}", f"{shown(folder)}/{job}"}
+
+
+class Guard:
+    """Keeps the trainings of one environment from restarting by accident.
+
+    What was committed is what HEAD has; outside Git, what the working tree has.
+    """
+
+    def __init__(self, compiled: Compiled, session: Session) -> None:
+        self._compiled = compiled
+        self._session = session
+
+    def restarts(self, differences: Iterable[Difference]) -> list[Restart]:
+        """List the jobs whose committed manifest has another name or namespace and the same ``own`` digest.
+
+        They come in the order of their files; the committed manifests of jobs that differ are read.
+        """
+        if self._compiled.environment is None:
+            return []
+        changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
+        jobs = {job.route: job for job in self._compiled.environment.jobs}
+        differ = [one for one in self._compiled.objects if one.own and not one.text and one.path in changed]
+        if not differ:
+            return []
+        if self._head is None:  # then nobody knows what is missing
+            differ = [one for one in differ if changed[one.path] != "missing"]
+        texts = self._committed([one.path for one in differ])
+        found = [
+            _restart(self._compiled.folder, jobs[one.because], one, texts[one.path])
+            for one in differ
+            if one.path in texts
+        ]
+        return [one for one in found if one]
+
+    @cached_property
+    def _head(self) -> Base | None:
+        from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
+
+        assert self._compiled.environment is not None
+        documents = [document.path for document in self._compiled.environment.places.documents]
+        return find_head(self._session.project.root, [self._compiled.folder / MANIFESTS, *documents])
+
+    @cached_property
+    def _causes_of(self) -> Callable[..., list[tuple[Cause, tuple[FieldChange, ...]]]]:
+        from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+
+        assert self._compiled.environment is not None
+        differs = self._specs.differ if self._specs else lambda *_: False
+        return Causes(self._compiled.environment, self._session.plugins, differs).of
+
+    @cached_property
+    def _specs(self) -> Specs | None:
+        from tfgitops.review.specs import Specs  # noqa: PLC0415 - likewise
+
+        assert self._compiled.environment is not None
+        return Specs(self._compiled.environment.places, self._head) if self._head else None
+
+    def _committed(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return the committed text of each manifest that has one."""
+        top = self._compiled.folder / MANIFESTS
+        if self._head is None:
+            read = {path: read_manifest(f"{top}/{path}") for path in paths}
+            return {path: text for path, text in read.items() if text is not None}
+        named = {self._head.path(top / path): path for path in paths}
+        contents = self._head.read(named)
+        return {
+            named[full]: content.decode(errors="replace").replace("\r\n", "\n") for full, content in contents.items()
+        }
+
+    def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
+        """Say which lines would restart which trainings: one diagnostic a cause."""
+        by_cause: dict[Cause | None, list[Restart]] = defaultdict(list)
+        for restart in restarts:
+            causes: Sequence[Cause | None] = self._causes(restart) or [None]
+            for cause in causes:
+                by_cause[cause].append(restart)
+        for cause, group in by_cause.items():
+            environment = shown(self._compiled.folder)
+            names = [restart.job.name for restart in group]
+            listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+            what = f"{len(names)} trainings" if len(names) > 1 else "a training"
+            cause_is = f"`{cause.label}`" if cause else _NO_LINE
+            yield Diagnostic(
+                code="TF604", severity="error", span=cause.span if cause else None,
+                file="" if cause else shown(self._compiled.folder / SPEC),
+                message=f"{cause_is} would restart {what} of {environment} that nobody changed: {listed}",
+                hint=f"build with --restart {self._compiled.folder.name}/{names[0]} if it may start anew (repeatable), "
+                "with --restart-all, or with --pin-rest to keep all others as they run",
+            )  # fmt: skip
+
+    def _causes(self, restart: Restart) -> list[Cause]:
+        """Return the places that changed a job; none where no line of the spec did, or what did cannot be told."""
+        from tfgitops.review.changes import changes_of  # noqa: PLC0415 - for builds that stop alone
+
+        before = _job(restart.committed)
+        if before is None:
+            return []
+        (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
+        found = self._causes_of(restart.job, restart.planned, change)
+        if self._specs:
+            return self._specs.settle(restart.job, found)
+        return [
+            cause
+            for cause, fields in found
+            if not all(field.gone for field in fields) and not (cause.own and cause.route[:2] == restart.job.route)
+        ]
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace").replace("\r\n", "\n")
+
+
+def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | None:
+    header, name, namespace = read_header(text), _NAME.search(text), _NAMESPACE.search(text)
+    metadata = planned.manifest["metadata"]
+    if header is None or name is None or header.own not in ("", planned.own):
+        return None
+    moved = namespace is not None and namespace[1] != metadata["namespace"]
+    if name[1] == metadata["name"] and not moved:
+        return None
+    return Restart(
+        job=job, folder=folder, planned=planned, committed=text, old_name=name[1], new_name=metadata["name"],
+        moved=f"{namespace[1]} → {metadata['namespace']}" if moved and namespace else "",
+    )  # fmt: skip
+
+
+def _job(text: str) -> Any:
+    """Return the Job in a committed text; None where somebody made something else of it."""
+    from tfgitops.review.changes import is_job, readable  # noqa: PLC0415 - for builds that stop alone
+    from tfgitops.yamltext import TextError, parse  # noqa: PLC0415
+
+    try:
+        manifest = parse(text)
+    except TextError:
+        return None
+    return manifest if readable(manifest) and is_job(manifest) else None
