@@ -4,8 +4,8 @@ A plugin is a module or an object with functions of these names, marked with ``t
 entry-point group ``tfgitops``; no other function of it has a name that begins with ``tfgitops_``. Hooks are pure: the
 same answer for the same arguments, no I/O, no clock: `explain` asks some again with one value of the spec changed, to
 see which fields follow it. A hook may take fewer arguments than are written here. What it is given is read-only, and
-what it answers is checked (`tfgitops.plugins.answers`) and copied: any mappings, lists and tuples of text, whole numbers
-and booleans will do.
+what it answers is checked (`tfgitops.plugins.answers`) and copied: any mappings, lists and tuples of text, whole
+numbers and booleans will do.
 """
 
 from __future__ import annotations
