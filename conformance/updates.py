@@ -13,7 +13,7 @@ import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -52,13 +52,14 @@ _HEAD: Json = {
         "unused": {"size": "1Gi", "path": "/unused"},
     },
 }  # fmt: skip
-CONTEXTS: dict[str, Json] = {
-    "a TensorFlow cluster": {"image": "tf:2.21", "ps": {"replicas": 1}, "worker": {"replicas": 2}},
-    "tasks without discovery": {"image": "tf:2.21", "tasks": {"extra": {"replicas": 2, "minAvailable": 1}}},
+_EVERY: Json = {"image": "tf:2.21", "volumes": [{"name": "data"}, {"name": "logs"}]}
+_SERVED: Json = {**_EVERY, "ps": {"replicas": 1}, "worker": {"replicas": 2}}
+_TASK: Json = {"replicas": 2, "minAvailable": 1}
+CONTEXTS: dict[str, tuple[Json, ...]] = {
+    "a TensorFlow cluster": (_SERVED, {**_SERVED, "chief": {"replicas": 1}}),
+    "tasks without discovery": ({**_EVERY, "tasks": {"extra": _TASK}}, {**_EVERY, "tasks": {"extra": _TASK, "first": 1}}),
 }
-for _job in CONTEXTS.values():
-    _job["volumes"] = [{"name": "data"}, {"name": "logs"}]
-"""Two jobs that a key may be of: pods that know each other, and pods that do not."""
+"""The jobs that a key may be of: pods that know each other, and pods that do not."""
 
 # Which block of a map of blocks its keys are tried on; of a volume's, only the fitting one is free to change.
 _NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool"}
@@ -93,7 +94,7 @@ class Trial:
         schema = self._plugins.schema
         for key in _keys(schema.environment):
             yield from (("", path) for path in _paths(schema.environment, key))
-        for context, job in CONTEXTS.items():
+        for context, (job, *_) in CONTEXTS.items():
             for key in _keys(schema.job):
                 if key not in ("chief", "ps", "worker", "evaluator", "tasks"):
                     yield from ((context, ("jobs", _JOB, *path)) for path in _paths(schema.job, key))
@@ -113,24 +114,29 @@ class Trial:
     def try_key(self, context: str, path: Path_) -> Tried:
         """Compile specs with some values of a key and with none, and compare each with each."""
         tried = Tried()
-        jobs = [context] if context else list(CONTEXTS)
-        for name in jobs:
-            base = {**copy.deepcopy(_HEAD), "jobs": {_JOB: copy.deepcopy(CONTEXTS[name])}}
+        for job in chain(*([CONTEXTS[context]] if context else CONTEXTS.values())):
+            base = {**copy.deepcopy(_HEAD), "jobs": {_JOB: copy.deepcopy(job)}}
             if path[0] == "nodes":
                 base["nodes"] = {"pool": {"count": 1000}}
-            results = [
-                found for value in self._values(base, path) if (found := self.compiled(_with(base, path, value))).ok
-            ]
+            results = [found for spec in self._specs(base, path) if (found := self.compiled(spec)).ok]
             tried.possible |= len(results) > 1
             for one, other in combinations(results, 2):
                 self._compare(one, other, tried)
                 self._compare(other, one, tried)
         return tried
 
+    def _specs(self, base: Json, path: Path_) -> Iterator[Json]:
+        """Yield specs that differ in the key's value, each once."""
+        specs = (_with(base, path, value) for value in self._values(base, path))
+        yield from {json.dumps(spec, sort_keys=True): spec for spec in specs}.values()
+
     def _values(self, base: Json, path: Path_) -> Iterator[Any]:
-        """Yield the key's value as it stands, none, and values drawn by its schema of which enough compile."""
+        """Yield the key's value as it stands, none, all that it can be, or drawn values of which enough compile."""
         yield _at(base, path)
         yield None
+        yield from self._schema(path).get("enum", ())
+        if path[-1] == "dependsOn":
+            yield from ([name] for name in _at(base, path[:-2]) if name in ("ps", "first"))
         draw, good, seen = Draw(Random("/".join(path))), 0, set()  # noqa: S311 - repeatable, not secret
         for _ in range(DRAWS):
             value = spec_value(draw, self._schema(path), path[-1])
