@@ -231,7 +231,7 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
     ),
     "extended-resource": (("amd.com/gpu", "example.com/tpu"), ODD_RESOURCES),
     "image": (("tf:2.21", "registry.example.com/a:1"), ("", " tf", "TF:1", "tf:", "tf@sha256:00", "a/../b")),
-    "registry": (("docker.io", "registry.example.com:5000/a", "localhost"), ("", "tf", "a.b/c:1", "https://a.b", "a.b/C")),
+    "registry": (("docker.io", "registry.example.com:5000/a"), ("", "tf", "a.b/c:1", "https://a.b", "a.b/C")),
     "job-name": (("train", "other"), ("", "Train", "a.b", "x" * 40, "x" * 50, "x" * 63)),
     "label-key": (KEYS, ODD_KEYS),
     "label-value": (VALUES, ODD_VALUES),

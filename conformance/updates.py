@@ -57,7 +57,10 @@ _SERVED: Json = {**_EVERY, "ps": {"replicas": 1}, "worker": {"replicas": 2}}
 _TASK: Json = {"replicas": 2, "minAvailable": 1}
 CONTEXTS: dict[str, tuple[Json, ...]] = {
     "a TensorFlow cluster": (_SERVED, {**_SERVED, "chief": {"replicas": 1}}),
-    "tasks without discovery": ({**_EVERY, "tasks": {"extra": _TASK}}, {**_EVERY, "tasks": {"extra": _TASK, "first": 1}}),
+    "tasks without discovery": (
+        {**_EVERY, "tasks": {"extra": _TASK}},
+        {**_EVERY, "tasks": {"extra": _TASK, "first": 1}},
+    ),
 }
 """The jobs that a key may be of: pods that know each other, and pods that do not."""
 

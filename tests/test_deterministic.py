@@ -10,12 +10,15 @@ import subprocess
 import sys
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tfgitops import Plugins, compile_environment
 from tfgitops.yamltext import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
 CASES = Path(__file__).parent / "cases" / "ok"
@@ -30,6 +33,15 @@ def manifests(top: Path) -> Files:
         path.relative_to(top).as_posix(): path.read_bytes()
         for path in sorted(top.rglob("*.yaml"))
         if "manifests" in path.parts
+    }
+
+
+def compiled(top: Path, plugins: Plugins, specs: Iterable[Path] = SPECS) -> Files:
+    """Return every manifest that the specs below a folder compile to."""
+    return {
+        f"{where}/manifests/{file.path}": file.text.encode()
+        for where in specs
+        for file in compile_environment(top / where, plugins).files
     }
 
 
@@ -85,17 +97,13 @@ def test_bytes_and_modes_do_not_depend_on_the_umask(umask: int, specs: Path, com
 
 def test_bytes_do_not_depend_on_what_was_compiled_before(plugins: Plugins, committed: Files) -> None:
     """Caches live as long as the plugins do; neither their order of filling nor their content may show."""
-    for where in [*reversed(SPECS), *SPECS]:
-        for file in compile_environment(CASES / where, plugins).files:
-            assert file.text.encode() == committed[f"{where}/manifests/{file.path}"]
+    for specs in (SPECS[::-1], SPECS):
+        assert compiled(CASES, plugins, specs) == committed
 
 
 def test_bytes_do_not_depend_on_the_order_of_the_plugins(plugins: Plugins, committed: Files) -> None:
     for order in permutations(plugins.plugins):
-        permuted = Plugins(order)
-        for where in SPECS:
-            for file in compile_environment(CASES / where, permuted).files:
-                assert file.text.encode() == committed[f"{where}/manifests/{file.path}"]
+        assert compiled(CASES, Plugins(order)) == committed
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:
@@ -113,9 +121,4 @@ def test_bytes_do_not_depend_on_the_order_of_keys(seed: int, specs: Path, plugin
     for path in specs.rglob("*.yaml"):
         value = parse(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps(shuffled(value, chance)), encoding="utf-8")  # JSON is YAML
-    found = {
-        f"{where}/manifests/{file.path}": file.text.encode()
-        for where in SPECS
-        for file in compile_environment(specs / where, plugins).files
-    }
-    assert found == committed
+    assert compiled(specs, plugins) == committed

@@ -13,7 +13,7 @@ from tfgitops.kubernetes.pod import judge_template
 from tfgitops.volcano.defaults import drift, noop
 from tfgitops.volcano.job import judge_job
 from tfgitops.volcano.queue import judge_queue
-from tfgitops.volcano.update import in_place, judge_update
+from tfgitops.volcano.update import immutable_changes, judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,4 +56,4 @@ def test_nothing_raises(data: st.DataObject, base: dict[str, Any]) -> None:
     if isinstance(broken, dict):
         drift(broken)
         noop(base, broken)
-        in_place(base, broken)
+        immutable_changes(base, broken)

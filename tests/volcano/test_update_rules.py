@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from example_job import JOB, changed, queue
 
-from tfgitops.volcano.update import immutable_changes, in_place, judge_update
+from tfgitops.volcano.update import immutable_changes, judge_update
 
 CONTAINER = "spec.tasks.1.template.spec.containers.0"
 
@@ -30,7 +30,7 @@ CONTAINER = "spec.tasks.1.template.spec.containers.0"
 def test_this_changes_in_place(route: str, value: Any) -> None:
     after = changed(JOB, route, value)
     assert judge_update(JOB, after) == []
-    assert in_place(JOB, after)
+    assert immutable_changes(JOB, after) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_this_changes_in_place(route: str, value: Any) -> None:
 )
 def test_this_does_not(route: str, value: Any) -> None:
     after = changed(JOB, route, value)
-    assert not in_place(JOB, after)
+    assert immutable_changes(JOB, after)
     (fault,) = judge_update(JOB, after)
     assert fault.rule == "update-immutable"
     assert fault.message.endswith(" cannot change in a job that exists")
@@ -76,4 +76,4 @@ def test_a_change_in_place_has_limits(route: str, value: Any, rule: str) -> None
 
 
 def test_a_queue_changes_in_place() -> None:
-    assert in_place(queue("q"), queue("q", weight=5, capability={"cpu": "4"}))
+    assert immutable_changes(queue("q"), queue("q", weight=5, capability={"cpu": "4"})) == []

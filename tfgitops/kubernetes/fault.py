@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-_SHOWN = 60  # characters of a text that a message quotes
+from tfgitops.diagnostics import Route
 
-Route = tuple[str | int, ...]
+__all__ = ["Fault", "Route", "Rules", "show"]
+
+_SHOWN = 60  # characters of a text that a message quotes
 
 
 @dataclass(frozen=True, kw_only=True)

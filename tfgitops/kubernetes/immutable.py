@@ -9,8 +9,9 @@ from tfgitops.kubernetes import quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfgitops.diagnostics import Route
+
     Json = Mapping[str, Any]
-    Route = tuple[str | int, ...]
 
 # By kind, as Kubernetes 1.36 validates an update; a route stands for all below it.
 _IMMUTABLE: dict[str, tuple[Route, ...]] = {

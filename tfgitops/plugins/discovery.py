@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
 from tfgitops.hookspecs import API_VERSION
 from tfgitops.load import shown
-from tfgitops.plain import show
+from tfgitops.plain import quoted
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins
 from tfgitops.plugins.faults import failed_import, keys_unknown, unusable
 
@@ -129,7 +129,7 @@ def _declared(plugin: Plugin, hooks: Any) -> Plugin:
     """Return a plugin with its hooks, if it declares our version of the contract."""
     version = getattr(hooks, "tfgitops_api", None)
     if type(version) is not int or version != API_VERSION:
-        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {show(version)}"
+        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {quoted(version)}"
         return plugin.unusable(declared, f"this compiler speaks version {API_VERSION}")
     return Plugin(plugin.name, hooks, plugin.version, plugin.origin, plugin.bundled)
 

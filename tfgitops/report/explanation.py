@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tfgitops.yamltext import Node
 
 _SAID_AT_MOST = 44
-_LIST_AT_MOST = 6
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,13 +62,8 @@ def judge_update(old: object, new: object) -> list[Fault]:
     return [*after.notes.faults, *after.notes.limits, *_judge(live, after.manifest)]
 
 
-def in_place(old: Json, new: Json) -> bool:
-    """Tell whether the cluster would take `new` under the name of `old`; both are Jobs or Queues."""
-    return not immutable_changes(old, new)
-
-
 def immutable_changes(old: Json, new: Json) -> list[Route]:
-    """List the fields that differ between two manifests and cannot change in place."""
+    """List the fields that differ between two manifests, both Jobs or both Queues, and cannot change in place."""
     live, after = applied(old, new)
     return _immutable(live, after.manifest)
 
