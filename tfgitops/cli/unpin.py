@@ -17,7 +17,8 @@ from tfgitops.cli.common import (
     report,
     undisturbed,
 )
-from tfgitops.pinning import outlook, unpin_jobs
+from tfgitops.pinning.outlook import outlook
+from tfgitops.pinning.pins import unpin_jobs
 from tfgitops.session import compile_all, open_session
 
 app = command_app()

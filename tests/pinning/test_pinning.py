@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
 from tfgitops.load import load
-from tfgitops.pinning import pin_jobs, unpin_jobs
+from tfgitops.pinning.pins import pin_jobs, unpin_jobs
 from tfgitops.resolve import merge_files
 from tfgitops.testing import HEAD
 from tfgitops.yamltext.edit import EditError, edited
