@@ -1,0 +1,68 @@
+"""Whatever compiles is what the admission model admits, still, legible, and the same at the second time.
+
+The specs are those of `make conformance`, drawn by hypothesis, so that a failure is made small: this much holds also
+where there is no Go to ask Kubernetes's own code.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from fields import Draw
+from generated import own_faults
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import KINDS
+from ruamel.yaml import YAML
+from specs import generate
+
+from tfgitops import Plugins, compile_environment
+from tfgitops.volcano.defaults import drift, noop, stored
+from tfgitops.volcano.job import judge_job
+from tfgitops.volcano.queue import judge_queue
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from tfgitops import Compiled
+
+ELSEWHERE = ("queue-missing", "queue-parent-missing")
+MANY = settings(max_examples=200, deadline=None, suppress_health_check=[*HealthCheck])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return tmp_path_factory.mktemp("environment")
+
+
+def compiled(folder: Any, plugins: Plugins, spec: Any) -> Compiled:
+    (folder / "environment.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    return compile_environment(folder, plugins)
+
+
+@MANY
+@given(random=st.randoms(use_true_random=False), odd=st.sets(st.integers(1, 60), max_size=3))
+def test_what_compiles_is_admitted_still_and_legible(
+    folder: Any, plugins: Plugins, random: Random, odd: set[int]
+) -> None:
+    spec = generate(Draw(random, odd), plugins.schema)
+    result = compiled(folder, plugins, spec)
+    assert [*own_faults(result)] == []
+    assert result.ok or any(found.severity == "error" and found.span for found in result.diagnostics)
+    assert compiled(folder, Plugins(plugins.plugins[::-1]), spec).files == result.files
+    for file in result.files:
+        manifest = yaml.safe_load(file.text)
+        assert YAML(typ="safe", pure=True).load(file.text) == manifest
+        if manifest["kind"] in KINDS:
+            check(manifest)
+
+
+def check(manifest: Any) -> None:
+    """See that the model admits a Job or Queue, but for what other objects decide, and that it stays as it stands."""
+    admitted = judge_job(manifest, []) if manifest["kind"] == "Job" else judge_queue(manifest, [], "create")
+    assert [fault for fault in admitted if fault.rule not in ELSEWHERE] == []
+    assert [*stored(manifest).notes.pruned, *drift(manifest)] == []
+    assert noop(manifest, manifest)
