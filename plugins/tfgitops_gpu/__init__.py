@@ -15,7 +15,7 @@ from tfgitops import (
     hookimpl,
     read_schema,
 )
-from tfgitops_gpu.families import NVIDIA, family, gpu_resources, product_label
+from tfgitops_gpu.families import NVIDIA, gpu_resources, is_nvidia, product_label
 from tfgitops_gpu.rules import check_containers, check_gpu
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
 def tfgitops_contribute(job: Job) -> Iterator[Patch]:
     """Put GPUs into requests and limits alike, and send the pods to nodes that have them."""
     asked = [(role, role.get("gpu")) for role in job.roles]
-    nvidia = next((role for role, gpu in asked if gpu and _is_nvidia(gpu)), None)
+    nvidia = next((role for role, gpu in asked if gpu and is_nvidia(next(iter(gpu_resources(gpu))))), None)
     for role, gpu in asked:
         if gpu:
             resources = gpu_resources(gpu)
@@ -88,13 +88,13 @@ def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[
 
 @lru_cache(maxsize=1024)
 def _placement(resource: str, product: str | None) -> dict[str, Any]:
-    """Return a partial pod template that tolerates the taint of GPU nodes, and chooses those with the product."""
-    taint = NVIDIA if family(resource) != resource else resource
+    """Return a partial pod template that tolerates the taint of GPU nodes, and chooses those with the product.
+
+    Nodes with any kind of NVIDIA's have one taint; those of others are tainted by the name of their resource
+    (`google.com/tpu`, `amd.com/gpu`, `habana.ai/gaudi`).
+    """
+    taint = NVIDIA if is_nvidia(resource) else resource
     spec: dict[str, Any] = {"tolerations": [{"key": taint, "operator": "Exists", "effect": "NoSchedule"}]}
     if product is not None and (label := product_label(resource)):
         spec["nodeSelector"] = {label: product}
     return {"spec": spec}
-
-
-def _is_nvidia(gpu: Mapping[str, Any]) -> bool:
-    return next(iter(gpu_resources(gpu))).startswith(("nvidia.com/", "volcano.sh/vgpu"))

@@ -33,6 +33,11 @@ def gpu_resources(gpu: Mapping[str, Any]) -> dict[str, str]:
     return {gpu.get("resource", NVIDIA): count}
 
 
+def is_nvidia(resource: str) -> bool:
+    """Tell whether a resource is of NVIDIA's GPUs: whole, shared, a slice, or a share by Volcano."""
+    return resource.startswith(("nvidia.com/", "volcano.sh/vgpu"))
+
+
 def product_label(resource: str) -> str:
     """Return the label by which a vendor's nodes name their product, or nothing where none is known."""
     vendor = resource.partition("/")[0]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from tfgitops import Job, Note, Problem, Role, Route, is_extended, quantity
 from tfgitops_nodes.packing import Need, Shortage, fits, room, shortages
+from tfgitops_nodes.pools import is_slot
+from tfgitops_nodes.slots import routes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     Pods = Sequence[tuple[Role, Need]]
 
 _HINT = "it would wait for ever: fewer or smaller pods, or more nodes"
+_SLOT_HINT = "it would wait for ever: fewer pods, or more nodes"
 
 
 def check_gang(job: Job, pods: Pods) -> Iterator[Problem]:
@@ -30,14 +33,22 @@ def check_gang(job: Job, pods: Pods) -> Iterator[Problem]:
 
 def asked_at(job: Job, role: Role, resource: str) -> Route:
     """Return where the spec asks for a resource: an overlay, a key of the role, or a container beside the training."""
+    if is_slot(resource):
+        return job.written(role, *routes_of(resource), ())
     overlays = [("container", "resources", bound, resource) for bound in ("requests", "limits")]
     keys = [("gpu", "count"), ("gpu",)] if is_extended(resource) else [(resource, "request"), (resource, "limit")]
     return job.written(role, *overlays, *keys, ("pod", "spec", "initContainers"), ("pod", "spec", "containers"), ())
 
 
+def said(resource: str, nanos: int) -> str:
+    """Say how much of a resource, `4 cpu`, or how many nodes for a slot, `4 nodes with host port 2222 free`."""
+    nodes = f"node{'s' * (nanos > quantity.NANO)} " if is_slot(resource) else ""
+    return f"{quantity.show(nanos, resource)} {nodes}{resource}"
+
+
 def _short(job: Job, pods: Pods, shortage: Shortage) -> Problem:
     resource = shortage.resource
-    wanted, most = (_amount(resource, nanos) for nanos in (shortage.wanted, shortage.most))
+    wanted, most = said(resource, shortage.wanted), quantity.show(shortage.most, resource)
     shares = [need.pods * dict(need.amounts).get(resource, 0) for _, need in pods]
     asking = [index for index in shortage.needs if shares[index]]
     who, they = f"the gang of '{job.name}' needs", "it"
@@ -45,10 +56,10 @@ def _short(job: Job, pods: Pods, shortage: Shortage) -> Problem:
         who, they = f"the pods of {_roles(pods[index][0] for index in asking)} of '{job.name}' need", "they"
     most_asking = pods[max(asking, key=shares.__getitem__)][0]
     return Problem(
-        code="NODES03", at=asked_at(job, most_asking, resource), found=f"{wanted} {resource}",
-        message=f"{who} {wanted} {resource}, and the pools {they} may use"
-        f" ({_named(shortage.pools)}) have {most} together",
-        expected=f"at most {most}", hint=_HINT, notes=_notes(shortage.pools, resource),
+        code="NODES03", at=asked_at(job, most_asking, resource), found=wanted,
+        message=f"{who} {wanted}, and the pools {they} may use ({_named(shortage.pools)}) have {most} together",
+        expected=f"at most {most}", hint=_SLOT_HINT if is_slot(resource) else _HINT,
+        notes=_notes(shortage.pools, resource),
     )  # fmt: skip
 
 
@@ -98,11 +109,7 @@ def _nodes(count: int) -> str:
 
 
 def _amounts(amounts: Iterable[tuple[str, int]]) -> str:
-    return " and ".join(f"{_amount(resource, nanos)} {resource}" for resource, nanos in amounts)
-
-
-def _amount(resource: str, nanos: int) -> str:
-    return quantity.write(nanos, style=quantity.style_of(resource))
+    return " and ".join(said(resource, nanos) for resource, nanos in amounts)
 
 
 def _notes(pools: Iterable[Pool], key: str) -> tuple[Note, ...]:

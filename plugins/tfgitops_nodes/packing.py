@@ -22,7 +22,7 @@ _UNIONS_MAX = 64
 
 
 class Need(NamedTuple):
-    """So many pods alike that run at once: what each asks for, in nanos, and the pools with room for one."""
+    """So many pods alike that run at once: what each asks for, slots included, and the pools with room for one."""
 
     pods: int
     amounts: Amounts
@@ -123,12 +123,13 @@ def _scene(needs: Sequence[Need]) -> tuple[_Nodes, list[_Pods]]:
     resources = sorted({resource for need in needs for resource, _ in need.amounts})
     pools = {pool for need in needs for pool in need.pools}
     nodes = sorted((_Node(pool.name, tuple(map(pool.has, resources))), pool.count) for pool in pools)
+    order = sorted(needs, key=lambda need: (len(need.pools), max(_per_node(need, pool) for pool in need.pools)))
     pods = []
-    for need in sorted(needs, key=lambda need: max(_per_node(need, pool) for pool in need.pools)):
+    for need in order:
         asked = dict(need.amounts)
         ask = tuple(asked.get(resource, 0) for resource in resources)
         pods.append(_Pods(need.pods, ask, frozenset(pool.name for pool in need.pools)))
-    return tuple(nodes), sorted(pods, key=lambda pods: len(pods.pools))
+    return tuple(nodes), pods
 
 
 def _fill(nodes: _Nodes, pods: Iterable[_Pods]) -> bool:

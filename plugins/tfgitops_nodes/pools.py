@@ -16,7 +16,7 @@ UNLIMITED = 1 << 200
 _ONLY_WHERE_LISTED = ("volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
 """Amounts of a share, which not every version of Volcano takes for resources of a node; `vgpu-number` always counts."""
 
-_HOST_NAME = "kubernetes.io/hostname"
+HOST_NAME = "kubernetes.io/hostname"
 """The one label that every node has, and no two alike; a pool cannot say it, so it decides nothing here."""
 
 
@@ -34,7 +34,7 @@ class Requirement(NamedTuple):
 
 
 Amounts = tuple[tuple[str, int], ...]
-"""Resources and how much of each, in nanos of its unit; none of nothing."""
+"""Resources and how much of each, in nanos of its unit, and slots (`slots.py`), one of each; none of nothing."""
 
 Wish = tuple[tuple[Requirement, ...], ...]
 """What the labels of a pod's node must be: every requirement of any one term."""
@@ -50,7 +50,9 @@ class Pool:
     labels: Mapping[str, str] = field(hash=False)
 
     def has(self, resource: str) -> int:
-        """Return what one node offers: a device that is not listed is not there, all else is without limit."""
+        """Return what one node offers: each slot once; a device only if it is listed, all else without limit if not."""
+        if is_slot(resource):
+            return quantity.NANO
         listed = self.amounts.get(resource)
         if listed is not None:
             return listed
@@ -58,12 +60,22 @@ class Pool:
 
     def route(self, *keys: str) -> Route:
         """Return where the spec says something of the pool: a key, a label, or how much of a resource it has."""
+        if is_slot(keys[0]):
+            return ("nodes", self.name, "count")
         return ("nodes", self.name, *(("accelerators",) if is_extended(keys[0]) else ()), *keys)
 
     def unmet(self, wish: Wish) -> tuple[Requirement, ...]:
         """Return what the nodes lack of the nearest term; nothing if a pod with this wish may run here."""
-        terms = [tuple(one for one in term if not _meets(self.labels, one)) for term in wish]
+        terms = [tuple(one for one in term if not self._meets(one)) for term in wish]
         return min(terms, key=len)
+
+    def _meets(self, wanted: Requirement) -> bool:
+        return meets(self.labels, wanted) or (wanted.key == HOST_NAME and HOST_NAME not in self.labels)
+
+
+def is_slot(resource: str) -> bool:
+    """Tell whether the name of an amount is a slot's: no resource has blanks in its name."""
+    return " " in resource
 
 
 def read_pools(nodes: Mapping[str, Any]) -> tuple[Pool, ...]:
@@ -101,10 +113,8 @@ def _requirements(term: Mapping[str, Any]) -> Iterator[Requirement]:
         yield Requirement(one["key"], one["operator"], tuple(one.get("values") or ()))
 
 
-def _meets(labels: Mapping[str, str], wanted: Requirement) -> bool:
+def meets(labels: Mapping[str, str], wanted: Requirement) -> bool:
     """Tell whether labels meet a requirement, as Kubernetes's `labels.Requirement` does."""
-    if wanted.key == _HOST_NAME and wanted.key not in labels:
-        return True
     return _OPERATORS[wanted.operator](labels.get(wanted.key), wanted.values)
 
 

@@ -17,9 +17,10 @@ from tfgitops import (
     pod_requests,
     quantity,
 )
-from tfgitops_nodes.gangs import asked_at, check_gang
+from tfgitops_nodes.gangs import asked_at, check_gang, said
 from tfgitops_nodes.packing import Need
 from tfgitops_nodes.pools import Amounts, Pool, Wish, read_pools, wish_of
+from tfgitops_nodes.slots import slots_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,9 +39,10 @@ def check_jobs(
 def _check_job(job: Job, manifest: Mapping[str, Any], pools: tuple[Pool, ...]) -> Iterator[Problem]:
     problems: list[Problem] = []
     needs: list[tuple[Role, Need]] = []
-    for role, task, count in zip(_roles(job, manifest), manifest["spec"]["tasks"], gang_pods(manifest), strict=True):
+    counted = (_roles(job, manifest), manifest["spec"]["tasks"], gang_pods(manifest), slots_of(manifest))
+    for role, task, count, slots in zip(*counted, strict=True):
         spec = task["template"]["spec"]
-        amounts, wish = tuple(sorted(one for one in pod_requests(spec).items() if one[1])), wish_of(spec)
+        amounts, wish = (*sorted(one for one in pod_requests(spec).items() if one[1]), *slots), wish_of(spec)
         chosen = _chosen(wish, pools)
         if fitting := _fitting(amounts, chosen):
             needs += [(role, Need(count, amounts, fitting))] * bool(count)
@@ -101,19 +103,19 @@ def _too_large(job: Job, role: Role, amounts: Amounts, pools: tuple[Pool, ...]) 
     """Say what the largest node has too little of; devices come first, since they decide which nodes are meant."""
     narrowed: list[str] = []
     for resource, amount in sorted(amounts, key=lambda one: (not is_extended(one[0]), one)):
-        asked = quantity.write(amount, style=quantity.style_of(resource))
+        asked = said(resource, amount)
         if fitting := _fitting(((resource, amount),), pools):
-            narrowed += [f"{asked} {resource}"] * (len(fitting) < len(pools))
+            narrowed += [asked] * (len(fitting) < len(pools))
             pools = fitting
             continue
         largest = max(pools, key=lambda pool: pool.has(resource))
-        has = quantity.write(largest.has(resource), style=quantity.style_of(resource))
+        has = quantity.show(largest.has(resource), resource)
         which = f" with {' and '.join(narrowed)}" if narrowed else ""
         known = {name for pool in pools for name in pool.amounts if is_extended(name)}
         hint = "" if largest.has(resource) else did_you_mean(resource, sorted(known), cutoff=0.8)
         yield Problem(
-            code="NODES02", at=asked_at(job, role, resource), found=f"{asked} {resource}", expected=f"at most {has}",
-            message=f"a pod of '{role.name}' asks for {asked} {resource}, and the largest node{which} it may run on"
+            code="NODES02", at=asked_at(job, role, resource), found=asked, expected=f"at most {has}",
+            message=f"a pod of '{role.name}' asks for {asked}, and the largest node{which} it may run on"
             f" (pool '{largest.name}') has {has}",
             hint=hint or "it would wait for ever: ask for less, or declare the nodes that have it under `nodes`",
             notes=(Note(message=f"the nodes of '{largest.name}'", at=largest.route(resource)),),

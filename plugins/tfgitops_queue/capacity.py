@@ -44,8 +44,7 @@ def _limits(name: str, queues: Queues) -> list[tuple[str, str, int]]:
 def _check(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
     for queue, resource, most in limits:
         if wanted.get(resource, 0) > most:
-            style = quantity.style_of(resource)
-            needs, has = (quantity.write(amount, style=style) for amount in (wanted[resource], most))
+            needs, has = (quantity.show(amount, resource) for amount in (wanted[resource], most))
             yield Problem(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",

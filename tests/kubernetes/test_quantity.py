@@ -272,3 +272,14 @@ def test_any_text_is_legal_or_explained(text: str) -> None:
         assert quantity.explain(quantity.canonical(text)) is None
     else:
         assert hint.startswith(("write ", "remove "))
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "shown"),
+    [
+        ("nvidia.com/gpu", "2k", "2000"), ("pods", "1M", "1000000"), ("cpu", "2000", "2000"), ("cpu", "1500m", "1500m"),
+        ("memory", "2048Gi", "2Ti"), ("memory", "0", "0"), ("cpu", "0", "0"),
+    ],
+)  # fmt: skip
+def test_people_are_shown_whole_numbers_without_suffix(resource: str, amount: str, shown: str) -> None:
+    assert quantity.show(quantity.parse(amount), resource) == shown

@@ -149,6 +149,16 @@ IMPOSSIBLE = {
         job("ps: 1, worker: {replicas: 17, gpu: 1}"), "NODES03",
         ["the gang of 'train' needs 17 nvidia.com/gpu", "('a100', 2 nodes) have 16 together"],
     ),
+    "thousands of GPUs": (
+        job("worker: {replicas: 250, gpu: 8}"), "NODES03",
+        ["needs 2000 nvidia.com/gpu, and", "found: 2000 nvidia.com/gpu"],
+    ),
+    "thousands of pods": (
+        job("worker: {replicas: 2000, cpu: 10, nodeSelector: {zone: a}}"), "NODES03", ["needs 20000 cpu"],
+    ),
+    "thousands of GPUs for one pod": (
+        job("worker: {gpu: {resource: example.com/core, count: 1000}}"), "NODES02", ["asks for 1000 example.com/core"],
+    ),
     "two roles on one pool": (
         job("ps: {cpu: 30}, worker: {replicas: 2, cpu: 50}, nodeSelector: {zone: a}"), "NODES03",
         ["the gang of 'train' needs 130 cpu"],

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tfgitops.kubernetes.quantity import NANO
 from tfgitops_nodes.packing import Need, fits, room, shortages
 from tfgitops_nodes.pools import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RESOURCES = ("cpu", "example.com/device")
+SLOT = "with host port 2222 free"
+RESOURCES = ("cpu", "example.com/device", SLOT)
 
 
 def pool(name: str, count: int, cpu: int, devices: int = 0) -> Pool:
@@ -31,7 +33,8 @@ def gangs(draw: st.DrawFn) -> tuple[Need, ...]:
     needs: list[Need] = []
     for _ in range(draw(st.integers(2, 4))):
         cpu = draw(st.integers(3, 7))
-        amounts = (("cpu", cpu), ("example.com/device", draw(st.integers(0, 2))))
+        slots = NANO * draw(st.sampled_from([0, 0, 1]))
+        amounts = (("cpu", cpu), ("example.com/device", draw(st.integers(0, 2))), (SLOT, slots))
         pods = draw(st.integers(1, 4))
         if pods * cpu <= free:
             free -= pods * cpu

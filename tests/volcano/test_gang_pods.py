@@ -45,3 +45,11 @@ def test_a_task_that_waits_needs_no_room_in_the_queue_beside_those_it_waits_for(
         """
     assert compile_spec(spec).codes == []
     assert compile_spec(spec.replace("{dependsOn: [prepare]}", "1")).codes == ["QUEUE05"]
+
+
+def test_thousands_of_pods_are_named_by_their_number(compile_spec: Callable[[str], Result]) -> None:
+    result = compile_spec("""\
+        queues: {small: {capability: {nvidia.com/gpu: 1000}}}
+        jobs: {train: {image: a, queue: small, worker: {replicas: 250, gpu: 8}}}
+        """)
+    assert "needs 2000 nvidia.com/gpu, and the queue 'small' may use 1000" in result.text

@@ -69,6 +69,12 @@ def write(nanos: int, *, style: Style = "") -> str:
     return sign + _write_decimal(abs(nanos), exponential=style == "e")
 
 
+def show(nanos: int, resource: str) -> str:
+    """Write an amount of a resource for people: `2000` devices, pods or cores, which a manifest has as `2k`."""
+    style, (whole, rest) = style_of(resource), divmod(nanos, NANO)
+    return write(nanos, style=style) if style or rest else str(whole)
+
+
 def style_of(resource: str) -> Style:
     """Give the style in which people write amounts of a resource: binary for what is counted in bytes."""
     return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""
