@@ -113,9 +113,7 @@ def _compile(
     findings.add(places, problems)
     assert environment is not None  # else there was an error
     seal = Seal(environment, plugins)
-    faults: list[Problem] = []
-    asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
-    findings.add(places, _in_force(environment, asked), faults)
+    _ask_about_environment(environment, plugins, findings)
 
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
@@ -126,16 +124,27 @@ def _compile(
     environment = planner.environment
 
     findings.add(places, admit(environment, objects, plugins))
+    _ask_about_manifests(environment, objects, plugins, findings, seal)
+    return environment, objects
 
-    faults = []
+
+def _ask_about_environment(environment: Environment, plugins: Plugins, findings: _Findings) -> None:
+    faults: list[Problem] = []
+    asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
+    findings.add(environment.places, _in_force(environment, asked), faults)
+
+
+def _ask_about_manifests(
+    environment: Environment, objects: Iterable[Planned], plugins: Plugins, findings: _Findings, seal: Seal
+) -> None:
+    faults: list[Problem] = []
     manifests = tuple(View(planned.manifest) for planned in objects)
     accelerators = tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), faults))
     asked = plugins.ask(
         "tfgitops_check_manifests", (), faults, environment=environment, manifests=manifests,
         accelerators=accelerators,
     )  # fmt: skip
-    findings.add(places, [*_at_pins(environment, asked)], [*faults, *seal.broken()])
-    return environment, objects
+    findings.add(environment.places, [*_at_pins(environment, asked)], [*faults, *seal.broken()])
 
 
 def _in_force(environment: Environment, asked: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:

@@ -57,10 +57,7 @@ def build(
     if stdout and (check or format_ is not Format.text):
         raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
     consent = Consent(jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
-    if consent != NO_CONSENT and (check or stdout):
-        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
-    if restart_all and (restart or pin_rest):
-        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
+    _refuse_odd_consent(consent, writes=not (check or stdout))
     before_plugins = refuse_changed_plugins if locked else lambda _: None
     session = open_session(paths or [Path("environments")], no_plugin or (), before_plugins)
     refused, found = check_versions(session, locked=locked, strict=strict)
@@ -87,3 +84,10 @@ def build(
         lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return code or int(check and bool(outcome.differences))
+
+
+def _refuse_odd_consent(consent: Consent, *, writes: bool) -> None:
+    if consent != NO_CONSENT and not writes:
+        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
+    if consent.all and (consent.jobs or consent.pin_rest):
+        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
