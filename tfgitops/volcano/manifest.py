@@ -110,8 +110,14 @@ def _when_a_pod_fails(job: Job, role: Role, deciding: str) -> str:
 
 
 def deciding_role(job: Job) -> str:
-    """Name the role whose end is the job's: chief, else worker, else the only task; else none."""
+    """Name the role whose end is the job's: chief, else worker, else the only task; else none.
+
+    The workers of in-graph serve, and never end: without a chief the one further task is the client that drives them.
+    """
     names = [role.name for role in job.roles if role.kind != "task"]
+    tasks = [role.name for role in job.roles if role.kind == "task"]
+    if job.strategy == "in-graph" and "chief" not in names and len(tasks) == 1:
+        return tasks[0]
     for name in ("chief", "worker"):
         if name in names:
             return name
