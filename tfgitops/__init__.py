@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfgitops.diagnostics import Note, Problem, Route, did_you_mean
+    from tfgitops.diagnostics import Note, Problem, Route, Words, did_you_mean
     from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
     from tfgitops.kubernetes import duration, quantity
     from tfgitops.kubernetes.content import named_by_content
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfgitops.volcano.gang import gang_pods
 
 _HOMES = {
-    "diagnostics": ("Note", "Problem", "Route", "did_you_mean"),
+    "diagnostics": ("Note", "Problem", "Route", "Words", "did_you_mean"),
     "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
     "kubernetes": ("duration", "quantity"),
     "kubernetes.content": ("named_by_content",),
@@ -73,6 +73,7 @@ __all__ = [
     "Route",
     "SchemaFragment",
     "View",
+    "Words",
     "__version__",
     "compile_environment",
     "did_you_mean",

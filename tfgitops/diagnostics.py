@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +35,7 @@ CODES: dict[str, str] = {
     "TF304": "a command that cannot be run as it is written",
     "TF305": "a variable that has no value in this job",
     "TF306": "the committed manifest of a pinned job, or one that it needs, is missing, changed or another",
+    "TF307": "a task whose hosts are asked for has several ports",
     "TF401": "two plugins want different values for one field",
     "TF402": "an overlay touches what discovery or identity needs",
     "TF403": "a sidecar that never ends",
@@ -62,7 +63,7 @@ CODES: dict[str, str] = {
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""
 
-WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF502"})
+WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
 
@@ -74,13 +75,21 @@ class Note:
     at: Route
 
 
+class Words(NamedTuple):
+    """Some words of a text of several lines: on which of them, counted from 0, and the words themselves."""
+
+    line: int
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
     """One thing that is wrong in a spec, said where the spec says it.
 
     ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
     be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an environment may
-    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do.
+    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do. ``words``
+    are what of a text is wrong, where not all of it is.
     """
 
     code: str
@@ -93,6 +102,7 @@ class Problem:
     on_key: bool = False
     notes: tuple[Note, ...] = ()
     allowable: bool = False
+    words: Words | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

@@ -13,7 +13,7 @@ from tfgitops.yamltext import LOOKALIKES, compose
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.diagnostics import Route, Words
     from tfgitops.yamltext import Node
 
 
@@ -53,16 +53,19 @@ class Document:
                 return count
         return len(route)
 
-    def span(self, route: Route, *, on_key: bool = False) -> Span:
+    def span(self, route: Route, *, on_key: bool = False, words: Words | None = None) -> Span:
         """Find the place of a route, or of its nearest parent that is written here.
 
-        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection.
+        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection. With
+        ``words`` it is these words of the value, if they are found in it.
         """
         pairs = self._follow(route)
         key, value = pairs[-1]
         complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form
         if key is None:
             return self.span_at(0, 0) if value is None else self._mark(value)
+        if words and value and value.text and complete and (place := self._place_of(words, value)):
+            return self.span_at(*place, len(words.text))
         return self._mark(value if value and value.text and complete and not on_key else key)
 
     def written(self, route: Route) -> Route:
@@ -92,6 +95,18 @@ class Document:
             pairs.append(step)
             node = step[1]
         return pairs
+
+    def _place_of(self, words: Words, value: Node) -> tuple[int, int] | None:
+        """Find words of a text: on their line, where it is written line by line, else where they first stand in it."""
+        lines = [*range(value.line, min(value.end_line + 1, len(self._lines)))]
+        if self._lines[value.line][value.column : value.column + 1] == "|":
+            lines = [value.line + 1 + words.line, *lines]
+        for line in lines:
+            start = value.column if line == value.line else 0
+            column = self._lines[line].find(words.text, start) if line < len(self._lines) else -1
+            if column >= 0:
+                return line, column
+        return None
 
     def _mark(self, node: Node) -> Span:
         excerpt = self._lines[node.line] if node.line < len(self._lines) else ""

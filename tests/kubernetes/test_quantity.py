@@ -283,3 +283,23 @@ def test_any_text_is_legal_or_explained(text: str) -> None:
 )  # fmt: skip
 def test_people_are_shown_whole_numbers_without_suffix(resource: str, amount: str, shown: str) -> None:
     assert quantity.show(quantity.parse(amount), resource) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "meant"),
+    [
+        ("512m", "512Mi"),  # as Docker writes it
+        ("1.5m", "1.5Mi"),
+        (16, "16Gi"),
+        ("0.5", "0.5Gi"),
+        (512, "512Gi or 512Mi"),
+        (4096, "4096Mi"),  # as Slurm writes it
+        (4_000_000, ""),
+        (0, ""),
+        ("100Ki", ""),
+        ("100k", ""),
+        ("1e3", ""),
+    ],
+)
+def test_a_size_of_hardly_any_bytes_was_meant_in_another_unit(size: str | int, meant: str) -> None:
+    assert quantity.meant(size) == meant

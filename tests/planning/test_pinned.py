@@ -614,6 +614,17 @@ def test_every_committed_job_of_ours_can_be_pinned(path: Path) -> None:
     assert found.manifest == yaml.safe_load(text)
 
 
+def test_a_pinned_task_of_another_framework_is_no_role_of_tensorflow(compile_spec: Callable[..., Result]) -> None:
+    spec = "jobs:\n  train:\n    image: a\n    strategy: none\n    tasks: {worker: 1}\n  tf: {image: a, worker: 1}\n"
+    files = commit(compile_spec(spec))
+    tf = pinned(spec, files[JOB]).replace("tf: {", f"tf: {{pin: {name_of(files['workloads/job-tf.yaml'])}, ")
+    environment = compile_spec(tf).compiled.environment
+    assert environment is not None
+    assert {job.name: [role.kind for role in job.roles] for job in environment.jobs} == {
+        "train": ["task"], "tf": ["worker"],
+    }  # fmt: skip
+
+
 VALUES = [None, True, 5, -1, "x", "", [], {}, [1], {"a": 1}, "1Gi", [{}], [None], {"name": "x"}, 2**40]
 
 

@@ -178,6 +178,10 @@ IMPOSSIBLE = {
         job("ps: {cpu: 50}, worker: {replicas: 2, cpu: 50, gpu: 1, dependsOn: [ps]}, nodeSelector: {zone: a}"),
         "NODES03", ["150 cpu"],
     ),
+    "a task that waits for servers runs beside them": (
+        job("worker: {replicas: 2, cpu: 60}, tasks: {report: {cpu: 1, dependsOn: [worker]}}, nodeSelector: {zone: a}"),
+        "NODES03", ["121 cpu"],
+    ),
     "tasks that wait for others must fit a node all the same": (
         job("tasks: {first: {cpu: 1}, then: {cpu: 61, dependsOn: [first]}}, nodeSelector: {zone: a}"), "NODES02", [],
     ),

@@ -177,10 +177,10 @@ def test_arguments_of_svc_unite(repository: Plugged) -> None:
 
 
 def test_the_spec_and_its_overlays_win_over_a_plugin(repository: Plugged) -> None:
-    repository.plugin("zone", pod_patch('{"nodeSelector": {"zone": "a", "disk": "ssd"}, "priority": 1}'))
-    repository.spec(SPEC + "    nodeSelector: {zone: b}\n    pod: {spec: {priority: 2}}\n")
+    repository.plugin("zone", pod_patch('{"nodeSelector": {"zone": "a", "disk": "ssd"}, "activeDeadlineSeconds": 1}'))
+    repository.spec(SPEC + "    nodeSelector: {zone: b}\n    pod: {spec: {activeDeadlineSeconds: 2}}\n")
     assert repository.pod()["nodeSelector"] == {"disk": "ssd", "zone": "b"}
-    assert repository.pod()["priority"] == 2
+    assert repository.pod()["activeDeadlineSeconds"] == 2
 
 
 def test_plugins_that_disagree_are_both_named_with_both_lines(repository: Plugged) -> None:
@@ -347,6 +347,7 @@ PROBLEMS = {
     "a route of a truth": "code='X1', message='m', at=(True,)",
     "a severity that is none": "code='X1', message='m', at=(), severity='fatal'",
     "a number for what was found": "code='X1', message='m', at=(), found=7",
+    "text for words": "code='X1', message='m', at=(), words='w'",
     "text for notes": "code='X1', message='m', at=(), notes=('n',)",
 }
 

@@ -32,7 +32,7 @@ namespace: ml
 defaults:
   image: registry/base:1
   worker: {cpu: 1, memory: 4Gi}
-  pod: {spec: {priority: 7}}
+  pod: {spec: {activeDeadlineSeconds: 7}}
 """
 LAYERED = """\
 apiVersion: tfgitops/v1alpha1
@@ -58,7 +58,7 @@ jobs:
     from: big
     env: {DEBUG: null}
     maxRetry: 9
-    pod: {spec: {priority: null, terminationGracePeriodSeconds: 60}}
+    pod: {spec: {activeDeadlineSeconds: null, terminationGracePeriodSeconds: 60}}
     worker: {replicas: 2, container: {image: registry/overlay:5, imagePullPolicy: Always}}
 """
 

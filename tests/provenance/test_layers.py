@@ -32,7 +32,7 @@ def _block(**further: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     texts = st.sampled_from(["one", "two", "three"])
     security = st.fixed_dictionaries({}, optional={"runAsUser": _maybe(st.integers(1, 3)), "fsGroup": st.just(7)})
     spec = st.fixed_dictionaries(
-        {}, optional={"priority": _maybe(st.integers(1, 3)), "securityContext": _maybe(security)}
+        {}, optional={"activeDeadlineSeconds": _maybe(st.integers(1, 3)), "securityContext": _maybe(security)}
     )
     variable = _maybe(st.one_of(texts, st.just({"secret": "s", "key": "k"})))
     return st.fixed_dictionaries(

@@ -213,7 +213,9 @@ defaults:
   args: [--base]
   worker: {cpu: {request: 1, limit: 2}, gpu: {count: 1, product: T4}, tolerations: [{key: base, operator: Exists}]}
   container: {env: [{name: FROM, value: base}], imagePullPolicy: Always, securityContext: {runAsUser: 1000}}
-  pod: {spec: {priority: 7, tolerations: [{key: over, operator: Exists}]}, metadata: {labels: {team: base}}}
+  pod:
+    spec: {terminationGracePeriodSeconds: 7, tolerations: [{key: over, operator: Exists}]}
+    metadata: {labels: {team: base}}
 """
 TRICKY = """
 apiVersion: tfgitops/v1alpha1
@@ -257,7 +259,7 @@ jobs:
     chief: {container: {securityContext: {runAsUser: null}, env: [{name: FROM, value: chief}]}}
     worker: {replicas: 1, minAvailable: 1, policies: [], args: null, dependsOn: [ps]}
     container: {env: [{name: FROM, value: job}, {name: B, value: over}]}
-    pod: {spec: {priority: null}}
+    pod: {spec: {terminationGracePeriodSeconds: null}}
     tasks: {feeder: {command: feed --to=$(WORKER_HOSTS), args: null, cpu: 1, memory: 1Gi}}
 """
 

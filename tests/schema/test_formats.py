@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tfgitops.schema.formats import FORMATS, complain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfgitops.testing import Result
 
 GOOD = [
     ("allowed-code", "TF502"),
@@ -93,7 +100,6 @@ BAD = [
     ("resource-name", "mem", "memory"),
     ("resource-name", "gpu", "nvidia.com/gpu"),
     ("sub-path", "/a", "relative"),
-    ("task-name", "worker", "directly in the job"),
     ("task-name", "Worker_A", "worker-a"),
 ]
 
@@ -116,3 +122,22 @@ def test_every_form_is_tried_both_ways() -> None:
 
 def test_a_form_that_is_not_ours_is_an_annotation() -> None:
     assert complain("uuid", "x") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "hint"),
+    [
+        ("jobs: {train: {image: tf, worker: {memory: 512m}}}", "TF502", "did you mean 512Mi?"),
+        ("jobs: {train: {image: tf, worker: {memory: 16}}}", "TF502", "did you mean 16Gi?"),
+        ("jobs: {train: {image: tf, worker: {memory: 100k}}}", "TF502", "give it what the program needs"),
+        ("jobs: {train: {image: tf, worker: 1, shm: 512m}}", "STORE05", "did you mean 512Mi?"),
+        ("volumes: {log: {size: 100Ki, path: /log}}\njobs: {}", "STORE02", "with its unit, as in 10Gi"),
+        ("volumes: {log: {size: 10, path: /log}}\njobs: {}", "STORE02", "did you mean 10Gi?"),
+    ],
+)
+def test_a_size_in_the_wrong_unit_is_a_warning_that_names_the_right_one(
+    compile_spec: Callable[[str], Result], spec: str, code: str, hint: str
+) -> None:
+    result = compile_spec(spec)
+    assert (result.ok, result.codes) == (True, [code])
+    assert hint in result.text

@@ -55,6 +55,56 @@ def test_a_task_outside_is_named_with_underscores(compile_spec: Callable[[str], 
     assert "TF_CONFIG" not in result.env("data-feed")
 
 
+@pytest.mark.parametrize(
+    ("ports", "port"),
+    [
+        ("tasks: {feed: 1}", 2222),  # none: as TensorFlow's servers
+        ("tasks: {feed: 1}, port: 3333", 3333),
+        ("tasks: {feed: {ports: {grpc: 5050}}}", 5050),
+        ("tasks: {feed: {ports: {grpc: 5050}}}, port: 3333", 5050),
+        ("tasks: {feed: {ports: {grpc: 5050, metrics: 9090}}}, port: 5050", 5050),
+        ("tasks: {feed: {ports: {grpc: 5050}}}, ports: {metrics: 9090}", 5050),  # its own before everybody's
+        ("tasks: {feed: {ports: {metrics: 5050}}}, ports: {metrics: 9090}", 5050),
+        ("tasks: {feed: 1}, ports: {grpc: 5050}", 5050),
+    ],
+)
+def test_a_task_outside_is_found_at_the_port_that_it_serves(
+    compile_spec: Callable[[str], Result], ports: str, port: int
+) -> None:
+    result = compile_spec(f"jobs: {{train: {{image: a, args: [$(FEED_HOSTS) $(WORKER_HOSTS)], worker: 1, {ports}}}}}")
+    assert result.text == ""
+    assert result.env("worker")["FEED_HOSTS"].endswith(f":{port}")
+    servers = result.tf_config("worker")["cluster"]["worker"]
+    assert result.env("worker")["WORKER_HOSTS"] == ",".join(servers)
+
+
+@pytest.mark.parametrize(
+    ("job", "marked"),
+    [
+        ("worker: {args: [a, --at=$(FEED_HOSTS)]}", "--at=$(FEED_HOSTS)"),
+        ("worker: {env: {A: $(FEED_HOSTS)}}", "$(FEED_HOSTS)"),
+        ("worker: {command: 'a $FEED_HOSTS'}", "'a $FEED_HOSTS'"),
+        ("worker: 1, pod: {spec: {initContainers: [{name: i, image: b, args: [$(FEED_HOSTS)]}]}}", "$(FEED_HOSTS)"),
+    ],
+)
+def test_where_a_task_has_several_ports_its_hosts_are_in_doubt(
+    compile_spec: Callable[[str], Result], job: str, marked: str
+) -> None:
+    tasks = "tasks: {feed: {ports: {metrics: 9090, grpc: 5050}}}"
+    result = compile_spec(f"jobs: {{train: {{image: a, {job}, {tasks}}}}}")
+    assert result.ok
+    assert set(result.codes) == {"TF307"}
+    assert "grpc 5050, metrics 9090" in result.text
+    assert "one of 5050, 9090" in result.text
+    span = result.compiled.diagnostics[0].span
+    assert span is not None
+    assert span.excerpt[span.column - 1 :][: span.width] == marked
+
+
+def test_ports_that_nobody_asks_for_are_in_no_doubt(compile_spec: Callable[[str], Result]) -> None:
+    assert compile_spec("jobs: {a: {image: a, worker: 1, tasks: {feed: {ports: {a: 1, b: 2}}}}}").text == ""
+
+
 def test_init_containers_get_what_they_refer_to_and_no_more(compile_spec: Callable[[str], Result]) -> None:
     init = "{name: i, image: b, command: [mkdir, /log/$(RUN)]}"
     result = compile_spec(f"jobs: {{train: {{image: a, worker: 1, pod: {{spec: {{initContainers: [{init}]}}}}}}}}")

@@ -66,10 +66,38 @@ def test_nothing_is_known_of_the_amounts_of_an_external_queue(compile_spec: Comp
         ("", []),
         (", annotations: {argocd.argoproj.io/sync-options: Replace=true}", ["TF502"]),
         (", pod: {spec: {os: {name: windows}}}", ["TF501"]),
+        (", pod: {spec: {priority: 10}}", ["TF502"]),
+        (", pod: {spec: {preemptionPolicy: Never}}", ["TF502"]),
+        (", container: {readinessProbe: {httpGet: {port: nosuch}}}", ["TF502"]),
+        (", container: {readinessProbe: {httpGet: {port: tensorflow}}}", []),
+        (", ports: {http: 80}, container: {readinessProbe: {httpGet: {port: http}}}", []),
     ],
 )
 def test_the_code_says_whether_the_cluster_refuses(compile_spec: Compile, job: str, codes: list[str]) -> None:
     assert sorted(compile_spec(JOBS % job).codes) == codes
+
+
+def test_a_port_that_is_misspelt_is_answered_by_the_one_that_is_meant(compile_spec: Compile) -> None:
+    result = compile_spec(JOBS % ", ports: {http: 80}, container: {readinessProbe: {httpGet: {port: htpp}}}")
+    assert "expected: tensorflow or http" in result.text
+    assert "did you mean 'http'?" in result.text
+
+
+@pytest.mark.parametrize("job", [", priority: 10", ", nodeName: a", ", pod: {spec: {priority: 10}}"])
+def test_no_hint_leads_to_what_is_refused(compile_spec: Compile, job: str) -> None:
+    for text in (JOBS % job, JOBS.replace("2%s", f"{{{job[2:]}}}")):
+        hint = compile_spec(text).text.split("help: ")[1]
+        assert "pod: {spec:" not in hint
+        assert "`priorityClassName`" in hint or "`nodeSelector`" in hint
+
+
+@pytest.mark.parametrize("given", ["mpi: [--master=a]", "mpi: [--master=a], ssh: [--ssh-port=2222]"])
+def test_the_plugins_that_others_need_are_written_out(compile_spec: Compile, given: str) -> None:
+    result = compile_spec(
+        f"jobs: {{train: {{image: tf, strategy: none, tasks: {{a: 1, b: 2}}, plugins: {{{given}}}}}}}"
+    )
+    assert result.text == ""
+    assert result.job()["spec"]["plugins"].keys() == {"mpi", "ssh", "svc"}
 
 
 def test_a_rule_that_the_cluster_has_too_is_not_told_as_admitted() -> None:

@@ -40,6 +40,25 @@ def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
                 "evaluator": [],
             },
         ),
+        # The workers of in-graph serve: a chief, or the one further task, is the client, whose end is the job's.
+        (
+            "strategy: in-graph, chief: 1, worker: 2, tasks: {a: 1}",
+            {"": [EVICTED, RESTART_JOB], "chief": [COMPLETE], "worker": [], "a": []},
+        ),
+        (
+            "strategy: in-graph, worker: 2, tasks: {a: 1}",
+            {"": [EVICTED, RESTART_JOB], "worker": [], "a": [COMPLETE]},
+        ),
+        (
+            "strategy: in-graph, ps: 1, worker: 2, tasks: {a: 1}",
+            {"": [EVICTED, RESTART_JOB], "ps": [], "worker": [], "a": [COMPLETE]},
+        ),
+        ("strategy: in-graph, worker: 2", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE]}),
+        (
+            "strategy: in-graph, worker: 2, tasks: {a: 1, b: 1}",
+            {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE], "a": [], "b": []},
+        ),
+        ("worker: 2, tasks: {a: 1}", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE], "a": []}),
         ("tasks: {a: 2}", {"": [EVICTED], "a": [COMPLETE]}),
         ("tasks: {a: 1, b: 1}", {"": [EVICTED], "a": [], "b": []}),
     ],

@@ -67,6 +67,8 @@ def test_the_example_is_of_use() -> None:
         ("metadata.labels", {FORCE: "Enabled"}, "sync-destroys", f"metadata.labels.{FORCE}"),
         # pods
         (f"{POD}.volumes.0", {"name": "data"}, "pod-volume-no-source", f"{POD}.volumes.0"),
+        (f"{POD}.priority", 10, "pod-class-decides", f"{POD}.priority"),
+        (f"{POD}.preemptionPolicy", "Never", "pod-class-decides", f"{POD}.preemptionPolicy"),
         (
             f"{POD}.containers.0.volumeMounts.1",
             {"name": "data", "mountPath": "/data/"},
@@ -93,6 +95,32 @@ def test_what_is_of_no_use_is_told(route: str, value: Any, rule: str, at: str) -
 )
 def test_what_is_of_use_is_not(route: str, value: Any) -> None:
     assert judge_use(changed(JOB, route, value)) == []
+
+
+PROBE = {"httpGet": {"port": "nosuch"}}
+SIDECAR = {"name": "s", "image": "a", "restartPolicy": "Always", "ports": [{"name": "side", "containerPort": 81}]}
+
+
+@pytest.mark.parametrize(
+    ("route", "value", "at"),
+    [
+        ("containers.0.livenessProbe", PROBE, "httpGet.port"),
+        ("containers.0.readinessProbe", PROBE, "httpGet.port"),
+        ("containers.0.startupProbe", {"tcpSocket": {"port": "nosuch"}}, "tcpSocket.port"),
+        ("containers.0.lifecycle", {"preStop": PROBE}, "preStop.httpGet.port"),
+        ("containers.0.lifecycle", {"postStart": PROBE}, "postStart.httpGet.port"),
+        ("initContainers", [{**SIDECAR, "startupProbe": PROBE}], "0.startupProbe.httpGet.port"),
+    ],
+)
+def test_a_port_that_the_container_does_not_name_is_never_found(route: str, value: Any, at: str) -> None:
+    (fault,) = judge_use(changed(JOB, f"{POD}.{route}", value))
+    assert (fault.rule, ".".join(map(str, fault.at))) == ("pod-port-unknown", f"{POD}.{route}.{at}")
+
+
+@pytest.mark.parametrize("port", [80, "side"])
+def test_a_port_is_named_by_its_number_or_in_its_own_container(port: Any) -> None:
+    sidecar = {**SIDECAR, "startupProbe": {"tcpSocket": {"port": port}}, "livenessProbe": {"exec": {"command": ["a"]}}}
+    assert judge_use(changed(JOB, f"{POD}.initContainers", [sidecar])) == []
 
 
 def test_one_pod_waits_for_nobody() -> None:

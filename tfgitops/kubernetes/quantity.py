@@ -30,6 +30,8 @@ _BINARY_SUFFIX: Final = ["", *_BINARY]
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _QUANTITY = re.compile(rf"({_NUMBER})(?:([KMGTPE]i)|[eE]([+-]?[0-9]{{1,3}})|([numkMGTPE]?))").fullmatch
 _MEANT = re.compile(rf"({_NUMBER})((?:[kmgtpe]i?)?)(|b|bytes?|v?cpus?|cores?)", re.IGNORECASE).fullmatch
+_SMALL_SIZE = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(m?)").fullmatch
+_IN_GI, _IN_MI, _IN_MI_MAX = 1024, 64, 2**20
 _EXPONENT_AND_SUFFIX = re.compile(rf"({_NUMBER}[eE][+-]?[0-9]{{1,2}})([KMGTPE]i|[numkMGTPE])").fullmatch
 _LEGAL_CHAR = re.compile(r"[0-9A-Za-z.+-]").fullmatch
 
@@ -78,6 +80,20 @@ def show(nanos: int, resource: str) -> str:
 def style_of(resource: str) -> Style:
     """Give the style in which people write amounts of a resource: binary for what is counted in bytes."""
     return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""
+
+
+def meant(quantity: str | int) -> str:
+    """Return what a size of hardly any bytes was probably meant to be: `512Mi` for Docker's `512m`; empty if unclear.
+
+    A plain number is bytes to Kubernetes, gigabytes to whoever writes 16, and megabytes to whoever writes 4096.
+    """
+    match = _SMALL_SIZE(str(quantity))
+    if not match or not (number := float(match[1])):
+        return ""
+    if match[2]:
+        return f"{match[1]}Mi"
+    units = [unit for unit, fits in (("Gi", number < _IN_GI), ("Mi", _IN_MI <= number <= _IN_MI_MAX)) if fits]
+    return " or ".join(match[1] + unit for unit in units)
 
 
 def explain(quantity: str | int) -> str | None:

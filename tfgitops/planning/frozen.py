@@ -73,9 +73,15 @@ def _roles(job: Job, manifest: Mapping[str, Any]) -> tuple[Role, ...]:
 
 def _role(job: Job, task: Mapping[str, Any], known: Role | None) -> Role:
     name, replicas = task["name"], task.get("replicas", 1)
-    kind = name if name in ROLE_NAMES else "task"
+    kind = name if name in ROLE_NAMES and _is_tensorflow(task) else "task"
     data = {**(known.data if known else {}), "minAvailable": task.get("minAvailable", replicas)}
     return Role(name=name, kind=kind, replicas=replicas, data=data, route=(*job.route, "pin"))
+
+
+def _is_tensorflow(task: Mapping[str, Any]) -> bool:
+    """Tell whether a task is of TensorFlow: with `strategy: none` others may have the names of its roles."""
+    training = task["template"]["spec"]["containers"][0]
+    return any(entry.get("name") == "TF_CONFIG" for entry in training.get("env") or ())
 
 
 def job_path(job: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
+from tfgitops.diagnostics import Problem, Words
 from tfgitops.kubernetes import quantity
 from tfgitops.planning.template import overlay_source
-from tfgitops.shell import STRING_MAX
+from tfgitops.shell.command import STRING_MAX, script_of
+from tfgitops.shell.faults import shell_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +29,7 @@ def check_role(job: Job, role: Role) -> Iterator[Problem]:
     yield from _check_lengths(role)
     if "command" in role.data:
         yield from _check_command(role, overlays)
+    yield from _check_scripts(job, role)
     for bound, value in (role.data.get("memory") or {}).items():
         if quantity.parse(value) < _MIN_MEMORY:
             yield _little_memory(value, (*role.route, "memory", bound))
@@ -61,6 +62,36 @@ def _check_command(role: Role, overlays: tuple[Mapping[str, Any], ...]) -> Itera
         yield Problem(code="TF304", message=message, at=(*role.route, "container", "args"), hint=hint, on_key=True)
 
 
+def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
+    """Warn of what is surely broken in the texts that shells are to run."""
+    for container, route in _commands(job, role):
+        found = script_of(container["command"], container.get("args") or ())
+        if not found:
+            continue
+        for fault in shell_faults(found.text, bash=found.bash):
+            yield Problem(
+                code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,
+                words=Words(fault.line, fault.words),
+            )  # fmt: skip
+
+
+def _commands(job: Job, role: Role) -> Iterator[tuple[Mapping[str, Any], Route]]:
+    """Yield what says a command of the role's pods: each init container, and the strongest for the training one."""
+    training: list[tuple[Mapping[str, Any], Route]] = []
+    for holder in (role, job):
+        spec = overlay_source(holder, "pod").get("spec") or {}
+        for key in ("containers", "initContainers"):
+            written = enumerate(spec.get(key) or ())
+            places = [(container, (*holder.route, "pod", "spec", key, index)) for index, container in written]
+            if key == "containers":
+                training += places
+            else:
+                yield from (place for place in places if place[0].get("command"))
+        training.append((overlay_source(holder, "container"), (*holder.route, "container")))
+    training.append((role.data, role.route))
+    yield from [place for place in training if place[0].get("command")][:1]
+
+
 def check_workdir(job: Job) -> Iterator[Problem]:
     """Refuse a reference in the one field of ours in which Kubernetes expands none."""
     if "$(" in job.data.get("workdir", ""):
@@ -70,8 +101,8 @@ def check_workdir(job: Job) -> Iterator[Problem]:
 
 
 def _little_memory(value: Any, at: Route) -> Problem:
-    number = re.match(r"[0-9.]*", str(value))
-    hint = f"did you mean {number[0]}Gi?" if number and number[0].strip("0.") else "give it what the program needs"
+    meant = quantity.meant(value)
+    hint = f"did you mean {meant}?" if meant else "give it what the program needs"
     return Problem(
         code="TF502",
         message=f"{value} of memory is less than a container needs to start",

@@ -13,7 +13,7 @@ from tfgitops.kubernetes.merge import merge
 from tfgitops.kubernetes.overlay import prepare
 from tfgitops.model import JOB_LABEL
 from tfgitops.schema.formats import SERVER_PORT
-from tfgitops.shell import shell_command
+from tfgitops.shell.command import shell_command
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
 from tfgitops.volcano.rewrite import without_empty
 

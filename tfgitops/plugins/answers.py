@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonschema import Draft202012Validator, SchemaError
 
-from tfgitops.diagnostics import Note, Problem, Route
+from tfgitops.diagnostics import Note, Problem, Route, Words
 from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
 from tfgitops.kubernetes import names
 from tfgitops.kubernetes.kinds import file_name
@@ -129,6 +129,11 @@ def _problem(answer: Problem) -> Problem:
     for name in ("found", "expected", "hint"):
         expect(type(getattr(answer, name)) is str, name, getattr(answer, name), "text")
     check_route(answer.at, "at")
+    words: Any = answer.words
+    right = words is None or (
+        type(words) is Words and type(words.line) is int and type(words.text) is str and words.text
+    )
+    expect(right, "words", words, "Words, or None")
     expect(type(answer.notes) is tuple, "notes", answer.notes, "a tuple of Notes")
     for note in answer.notes:
         expect(isinstance(note, Note) and type(note.message) is str, "notes", note, "a Note with a message")

@@ -9,7 +9,7 @@ from tfgitops.model import JOB_LABEL
 from tfgitops.provenance.pods import TemplateSources
 from tfgitops.provenance.sources import COMPILER, DEFAULT, STRATEGY, Source, given, held, key
 from tfgitops.structure import value_at
-from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
+from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -120,6 +120,13 @@ class JobSources:
         if name == "svc":
             note = "peers wait for each other before they are ready"
             yield given(DEFAULT, argument, self._job.route, note=note)
+        elif not at[1:] and (needing := self._needing(name)):
+            first = next(self._arguments((needing,)))
+            yield given(DEFAULT, [], *first.routes, note=f"the plugin {needing} needs it, and Volcano would add it")
+
+    def _needing(self, plugin: str) -> str:
+        """Name the first of the Job's plugins that needs another."""
+        return next((name for name in self._value(("spec", "plugins")) if plugin in NEEDS.get(name, ())), "")
 
     def _plugins(self, at: Route) -> Iterator[Source]:
         for name, patch in self._patches.all:

@@ -9,7 +9,7 @@ from tfgitops.model import JOB_LABEL
 from tfgitops.planning.template import RERUN_ANNOTATION, overlay_source
 from tfgitops.provenance.sources import COMPILER, DEFAULT, DISCOVERY, OVERLAY, Source, given, held, key
 from tfgitops.structure import MISSING, value_at
-from tfgitops.tensorflow.discovery import hosts_variable, references
+from tfgitops.tensorflow.discovery import hosts_port, hosts_variable, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -169,7 +169,8 @@ class TemplateSources:
         because = (*role.route, *place.route) if training and place else role.route
         note = f"`{place.field}` refers to $({name})" if training and place else "TF_CONFIG refers to it"
         if name in hosts:
-            parts = {(*hosts[name].route, "replicas"): hosts[name].replicas, because: MISSING, **self._port()}
+            replicas: dict[Route, Any] = {(*hosts[name].route, "replicas"): hosts[name].replicas}
+            parts = {**replicas, because: MISSING, **self._port_of(hosts[name])}
             return Source(routes=tuple(parts), parts=tuple(parts.values()), value=value, layer=DISCOVERY, note=note)
         return given(DISCOVERY, value, because, note=note)
 
@@ -181,6 +182,12 @@ class TemplateSources:
         parts |= self._port()
         note = "the hosts of all roles, and which of them this is"
         return Source(routes=tuple(parts), parts=tuple(parts.values()), layer=DISCOVERY, note=note)
+
+    def _port_of(self, role: Role) -> dict[Route, Any]:
+        ports, number = hosts_port(self._job, role)
+        if list(ports.values()) == [number]:
+            return {(*role.route, "ports", *ports, "port"): number}
+        return self._port()
 
     def _port(self) -> dict[Route, Any]:
         job = self._job

@@ -84,13 +84,6 @@ def _pin(value: str) -> Complaint | None:
     return Complaint(f"'{value}' cannot be the name of a Job of ours", expected, "`tfgitops pin ENV JOB` writes it")
 
 
-def _task_name(value: str) -> Complaint | None:
-    if value in ROLE_NAMES:
-        message = f"'{value}' is a role of TensorFlow's cluster, not a further task"
-        return Complaint(message, hint=f"write `{value}` directly in the job")
-    return _label("the name of a task", value)
-
-
 def _subdomain(value: str) -> Complaint | None:
     if names.is_dns_subdomain(value):
         return None
@@ -274,5 +267,5 @@ FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
     "registry": registry,
     "resource-name": _resource_name,
     "sub-path": _sub_path,
-    "task-name": _task_name,
+    "task-name": lambda value: _label("the name of a task", value),
 }

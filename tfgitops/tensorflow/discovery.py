@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.schema.formats import ROLE_NAMES
-from tfgitops.shell import SHELL, STRING_MAX, runs_shell
+from tfgitops.shell.command import SHELL, STRING_MAX, runs_shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +38,28 @@ def hosts_variable(task: str) -> str:
     return f"{task.upper().replace('-', '_')}_HOSTS"
 
 
+def hosts_port(job: Job, role: Role) -> tuple[dict[str, int], int]:
+    """Return the ports by which a role may be reached, by name, and the one that its hosts are given.
+
+    All of TensorFlow serves at the job's `port`. A further task serves at what its own `ports` say; what the job says
+    for all its roles, such as a port of metrics, counts where it says nothing itself.
+    """
+    if role.kind != "task":
+        return {}, job.port
+    ports = {name: int(port["port"]) for name, port in (role.data.get("ports") or {}).items()}
+    shared = {name: int(port["port"]) for name, port in (job.data.get("ports") or {}).items()}
+    ports = dict(ports.items() - shared.items()) or ports
+    return ports, next(iter(ports.values())) if len(ports) == 1 else job.port
+
+
+def _hosts(run: str, role: Role, port: int) -> list[str]:
+    return [f"{run}-{role.name}-{index}.{run}:{port}" for index in range(role.replicas)]
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))
+
+
 class Discovery:
     """The addresses of one job's pods, written for an object of a given name, or for a placeholder of some length."""
 
@@ -45,10 +67,7 @@ class Discovery:
         self._job = job
         self._run = run
         self._longer = run_length - len(run)
-        behind = f".{run}:{job.port}"
-        self._hosts = {
-            role.name: [f"{run}-{role.name}-{index}{behind}" for index in range(role.replicas)] for role in job.roles
-        }
+        self._hosts = {role.name: _hosts(run, role, hosts_port(job, role)[1]) for role in job.roles}
         self._cluster = _json({role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster})
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
@@ -77,8 +96,8 @@ class Discovery:
         if env:
             container["env"] = env
         if found:
-            route = role.route if training else self._beside(role)
-            for problem in self._without_value(route, found, container):
+            route = role.route if training else self._beside(role, container["name"])
+            for problem in (*self._without_value(route, found, container), *self._in_doubt(route, found)):
                 yield problem if training else _in_container(problem, container)
 
     def _tf_config(self, role: Role) -> str:
@@ -95,10 +114,23 @@ class Discovery:
         for name in sorted(wanted & self._variables.keys()):
             yield {"name": name, "value": ",".join(self._hosts[self._variables[name]])}
 
-    def _beside(self, role: Role) -> Route:
+    def _beside(self, role: Role, name: str) -> Route:
         """Return where the spec says what is beside the training container; what a plugin adds is said nowhere."""
         containers = [("pod", "spec", key) for key in ("initContainers", "containers")]
-        return self._job.written(role, *containers, ("pod", "spec"))
+        named = [(*container, name) for container in containers]
+        return self._job.written(role, *named, *containers, ("pod", "spec"))
+
+    def _in_doubt(self, route: Route, found: Mapping[str, Place]) -> Iterator[Problem]:
+        """Warn where the hosts of a task with several ports are asked for, none of which is the job's own."""
+        for role in self._job.roles:
+            place = found.get(hosts_variable(role.name))
+            ports, number = hosts_port(self._job, role) if place else ({}, 0)
+            if place and len(ports) > 1 and number not in ports.values():
+                names = ", ".join(f"{name} {port}" for name, port in sorted(ports.items()))
+                message = f"'{role.name}' has several ports ({names}), so its hosts are given the job's, {number}"
+                hint = f"leave one of them, or make one the job's `port`: one of {_listed(ports.values())}"
+                at = (*route, *place.route)
+                yield Problem(code="TF307", message=message, at=at, severity="warning", found=str(number), hint=hint)
 
     def _without_value(
         self, route: Route, found: Mapping[str, Place], container: Mapping[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import Problem
+from tfgitops.schema.formats import ROLE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str
     The rules are those of docs/spec.md, in their order; an impossible set of roles gives an empty strategy.
     """
     counts = {role.kind: role.replicas for role in roles if role.kind != "task"}
-    problems = list(_impossible(counts, roles, at))
+    problems = [*_impossible(counts, roles, at), *([] if given == "none" else _misplaced(roles))]
     if problems:
         return "", "", problems
     inferred, why = _infer(counts)
@@ -70,6 +71,18 @@ def _impossible(counts: dict[str, int], roles: Sequence[Role], at: Route) -> Ite
             code="TF302", message="there is a ps and no worker to use it", at=(*at, "ps"), expected="worker",
             hint="add `worker: 2`",
         )  # fmt: skip
+
+
+def _misplaced(roles: Sequence[Role]) -> Iterator[Problem]:
+    """Refuse further tasks with the name of a role, unless the strategy says that no role of TensorFlow is meant."""
+    for role in roles:
+        if role.kind == "task" and role.name in ROLE_NAMES:
+            message = f"'{role.name}' is a role of TensorFlow's cluster, not a further task"
+            hint = (
+                f"for TensorFlow, write `{role.name}` directly in the job; for another framework, give the job"
+                " `strategy: none`"
+            )
+            yield Problem(code="TF203", message=message, at=role.route, hint=hint, on_key=True)
 
 
 def _unmet(strategy: str, counts: dict[str, int], at: Route, *, given: bool) -> Iterator[Problem]:

@@ -22,8 +22,8 @@ SCHEDULER = "volcano"
 MAX_RETRY = 3
 DEFAULT_QUEUE = "default"
 ROOT_QUEUE = "root"
-# Plugins that need others, which the webhook then adds.
-_NEEDS = {"tensorflow": ("svc",), "pytorch": ("svc",), "mpi": ("ssh", "svc"), "ray": ("svc",)}
+NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray": ["svc"]}
+"""Job plugins that need others, which the webhook then adds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def _mutate_job(job: Json) -> Json:
     }
     changes.update({key: value for key, value in defaults.items() if not spec.get(key)})
     plugins = spec.get("plugins", {})
-    missing = [need for plugin in plugins for need in _NEEDS.get(plugin, ()) if need not in plugins]
+    missing = [need for plugin in plugins for need in NEEDS.get(plugin, ()) if need not in plugins]
     if missing:
         changes["plugins"] = {**plugins, **{need: [] for need in missing}}
     return {**job, "spec": {**spec, **changes}} if changes else job

@@ -11,7 +11,7 @@ from tfgitops.volcano.identity import DIGITS
 from tfgitops.volcano.tasks import POD_NAME_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.model import Job, Role
 
@@ -25,11 +25,13 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
 
     TensorFlow's servers, those with its port, are all needed: each waits for the others. Of other tasks, those that
     wait for none are needed as far as the job's `minAvailable` cannot be reached without them; where that is less than
-    all tasks together, Volcano counts no task by itself. Those that wait for others may come when these are done
-    (docs/volcano.md 5).
+    all tasks together, Volcano counts no task by itself. Those that wait for others are made while these run
+    (docs/volcano.md 5), and find their room at the latest when these are done; but not where these last as long as the
+    job: then one pod must have room beside them, unless several tasks wait so, which could take turns.
     """
     spec = manifest["spec"]
     tasks, least = spec["tasks"], spec["minAvailable"]
+    beside = _beside_what_lasts(tasks)
     by_task = least >= sum(task["minAvailable"] for task in tasks)
     first = sum(task["replicas"] for task in tasks if not task.get("dependsOn"))
     needed = []
@@ -38,10 +40,28 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
         if _is_server(task):
             needed.append(replicas)
         elif task.get("dependsOn"):
-            needed.append(0)
+            needed.append(1 if beside == [task["name"]] else 0)
         else:
             needed.append(max(task["minAvailable"] if by_task else 0, least - (first - replicas)))
     return needed
+
+
+def _beside_what_lasts(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the tasks, servers aside, that wait for what runs until the job ends, be it by way of others."""
+    until_the_end = {task["name"] for task in tasks if _is_server(task) or _ends_the_job(task)}
+    waits = {task["name"]: set(task["dependsOn"].get("name") or ()) for task in tasks if task.get("dependsOn")}
+    reached: set[str] = set()
+    while more := {name for name, others in waits.items() if others & (until_the_end | reached)} - reached:
+        reached |= more
+    return [task["name"] for task in tasks if task["name"] in reached and not _is_server(task)]
+
+
+def _ends_the_job(task: Mapping[str, Any]) -> bool:
+    return any(
+        policy.get("action") == "CompleteJob"
+        and "TaskCompleted" in (policy.get("event"), *(policy.get("events") or ()))
+        for policy in task.get("policies") or ()
+    )
 
 
 def _is_server(task: Mapping[str, Any]) -> bool:

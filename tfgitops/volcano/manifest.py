@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.model import JOB_LABEL
-from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
+from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
 from tfgitops.volcano.identity import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -67,9 +67,13 @@ def _task(job: Job, role: Role, template: Mapping[str, Any], deciding: str) -> d
 
 
 def _plugins(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Join the arguments of Volcano's job plugins: a flag that the spec gives wins over ours and the plugins'."""
+    """Join the arguments of Volcano's job plugins: a flag that the spec gives wins over ours and the plugins'.
+
+    Those that others need stand there, too: the webhook would add them.
+    """
     joined: dict[str, list[str]] = {}
-    for name in sorted({"svc", *own, *asked}):
+    needed = {need for name in (*own, *asked) for need in NEEDS.get(name, ())}
+    for name in sorted({"svc", *own, *asked, *needed}):
         written = own.get(name, ())
         flags = {argument.split("=", 1)[0] for argument in written}
         weaker = [*(SVC_ARGUMENTS if name == "svc" else ()), *asked.get(name, ())]
@@ -110,8 +114,14 @@ def _when_a_pod_fails(job: Job, role: Role, deciding: str) -> str:
 
 
 def deciding_role(job: Job) -> str:
-    """Name the role whose end is the job's: chief, else worker, else the only task; else none."""
+    """Name the role whose end is the job's: chief, else worker, else the only task; else none.
+
+    The workers of in-graph serve, and never end: without a chief the one further task is the client that drives them.
+    """
     names = [role.name for role in job.roles if role.kind != "task"]
+    tasks = [role.name for role in job.roles if role.kind == "task"]
+    if job.strategy == "in-graph" and "chief" not in names and len(tasks) == 1:
+        return tasks[0]
     for name in ("chief", "worker"):
         if name in names:
             return name

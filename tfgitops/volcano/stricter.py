@@ -15,6 +15,7 @@ ADMITTED: dict[str, str] = {
     "job-name-digit": "hangs before Kubernetes 1.36: the Service of the svc plugin cannot be made",
     "policy-action-ignored": "does nothing: beside an exit code the webhook takes any action",
     "partition-overflow": "fails later: the webhook multiplies in 32 bits, and admits what overflows to fit",
+    "pod-class-decides": "hangs: no webhook asks, and then Kubernetes's admission plugin Priority refuses the pods",
     "pod-projected-path-hidden": "fails later: one of the two files hides the other",
 }
 """Rules of which the cluster has none."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.diagnostics import did_you_mean
 from tfgitops.kubernetes import names
+from tfgitops.kubernetes.containers import PROBES
 from tfgitops.volcano.fault import Fault, Rules, show
 
 if TYPE_CHECKING:
@@ -23,9 +25,15 @@ RULES = Rules(
         "pod-mount-volcano": ("{found} is where Volcano mounts the hosts of the job", "choose another path"),
         "pod-port-name-twice": ("two containers of the pod name a port {found}", "give one another name"),
         "pod-topology-key": ("no node can have the label {found}", "use the key of a label"),
+        "pod-class-decides": (
+            "{field} is what the pod's PriorityClass says: Kubernetes refuses pods with another value",
+            "leave it out, and name a class by the job's `priorityClassName`",
+        ),
+        "pod-port-unknown": ("the container has no port {found}, so this fails for ever", "{remedy}"),
     }
 )
 _VOLCANO_PATH = "/etc/volcano"
+_OF_THE_CLASS = ("priority", "preemptionPolicy")
 
 
 def judge_pod(spec: Mapping[str, Any]) -> Iterator[Fault]:
@@ -33,6 +41,9 @@ def judge_pod(spec: Mapping[str, Any]) -> Iterator[Fault]:
     grace = spec.get("terminationGracePeriodSeconds", 0)
     if grace < 0:
         yield RULES.fault("pod-grace-negative", ("terminationGracePeriodSeconds",), found=grace)
+    for field in _OF_THE_CLASS:
+        if field in spec:
+            yield RULES.fault("pod-class-decides", (field,), found=show(spec[field]), field=field)
     for index, constraint in enumerate(spec.get("topologySpreadConstraints", ())):
         if not names.is_qualified_name(constraint.get("topologyKey", "")):
             place = ("topologySpreadConstraints", index, "topologyKey")
@@ -45,6 +56,7 @@ def judge_pod(spec: Mapping[str, Any]) -> Iterator[Fault]:
     for key in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(key, ())):
             yield from _judge_container(container, spec, ports, (key, index))
+            yield from _judge_port_names(container, (key, index))
 
 
 def _judge_volume(volume: Mapping[str, Any], at: Route) -> Iterator[Fault]:
@@ -86,3 +98,24 @@ def _judge_container(
         if (name := port.get("name")) and name in ports:
             yield RULES.fault("pod-port-name-twice", (*at, "ports", index, "name"), found=name)
         ports.add(port.get("name", ""))
+
+
+def _judge_port_names(container: Mapping[str, Any], at: Route) -> Iterator[Fault]:
+    """Judge that what asks for a port by its name finds it: the kubelet looks among the container's own ports alone."""
+    known = [port["name"] for port in container.get("ports", ()) if port.get("name")]
+    for place, handler in _handlers(container):
+        for action in ("httpGet", "tcpSocket"):
+            wanted = (handler.get(action) or {}).get("port")
+            if isinstance(wanted, str) and wanted not in known:
+                remedy = did_you_mean(wanted, known) or "write the number, or give the port its name under `ports`"
+                expected = " or ".join(known)
+                where = (*at, *place, action, "port")
+                yield RULES.fault("pod-port-unknown", where, found=show(wanted), expected=expected, remedy=remedy)
+
+
+def _handlers(container: Mapping[str, Any]) -> Iterator[tuple[Route, Mapping[str, Any]]]:
+    """Yield each probe and each lifecycle hook of a container, with its place in it."""
+    for probe in PROBES:
+        yield (probe,), container.get(probe) or {}
+    for hook in ("postStart", "preStop"):
+        yield ("lifecycle", hook), (container.get("lifecycle") or {}).get(hook) or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _OPERATORS = ";<>|&()`\n"
 _OPERATOR = frozenset(_OPERATORS)
 _BLANKS = " \t\r"
+_OPTION = re.compile(r"--?[A-Za-z]+").fullmatch
 _PLAIN_WORD = re.compile(f"[{_OPERATORS}]+|[^{_OPERATORS}{_BLANKS}]+")
 _QUOTE = re.compile(r"['\"\\]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|"})
@@ -84,12 +85,38 @@ _NOT_A_PROGRAM = frozenset(
 )  # fmt: skip - POSIX reserved words, special built-ins, and built-ins that are no program of their own
 
 
+_POSIX_SHELLS = frozenset({"sh", "dash"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"})
 
 
 def runs_shell(command: Sequence[str]) -> bool:
     """Tell whether a command is a shell that is given its script, as ours and ``[bash, -c, …]`` are."""
     return bool(command) and command[0].rpartition("/")[2] in _SHELLS
+
+
+class Script(NamedTuple):
+    """A text that a shell is given to run, the keys that lead to it, and whether that shell knows bash's words."""
+
+    text: str
+    route: tuple[str | int, ...]
+    bash: bool
+
+
+def script_of(command: str | Sequence[str], args: Sequence[str] = ()) -> Script | None:
+    """Return the text that a shell runs by ``-c``, if a command is a text, or a shell with such a one."""
+    if type(command) is str:
+        return Script(command, ("command",), bash=False)
+    words = [*map(str, command), *map(str, args)]
+    if not runs_shell(words):
+        return None
+    at = 1
+    while at < len(words) and _OPTION(words[at]) and words[at][-1] != "c":
+        at += 2 if words[at][-1] == "o" else 1  # -o has a word of its own, as in `-euo pipefail`
+    at += 1
+    if at >= len(words) or not _OPTION(words[at - 1]):
+        return None
+    route = ("command", at) if at < len(command) else ("args", at - len(command))
+    return Script(words[at], route, bash=words[0].rpartition("/")[2] not in _POSIX_SHELLS)
 
 
 def shell_command(text: str) -> list[str]:

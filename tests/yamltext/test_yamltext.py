@@ -13,7 +13,7 @@ from tfgitops.document import Document
 from tfgitops.yamltext import TextError, parse
 from tfgitops.yamltext.values import MAX_FAULTS
 
-SPECS = sorted((Path(__file__).parent / "cases" / "ok").rglob("*.yaml"))
+SPECS = sorted((Path(__file__).parents[1] / "cases" / "ok").rglob("*.yaml"))
 
 
 def faults(text: str) -> list[tuple[str, str]]:

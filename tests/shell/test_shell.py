@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tfgitops.shell import is_simple_command, shell_command
+from tfgitops.shell.command import is_simple_command, script_of, shell_command
 
 SIMPLE = [
     "python train.py",
@@ -60,3 +60,29 @@ def test_a_real_shell_prints_the_same_with_and_without_exec(text: str) -> None:
 
 def test_the_end_of_a_block_is_no_second_command() -> None:
     assert shell_command("python train.py\n") == ["/bin/sh", "-c", "exec python train.py"]
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "route", "bash"),
+    [
+        ("a b", [], ("command",), False),
+        (["sh", "-c", "a"], [], ("command", 2), False),
+        (["/bin/bash", "-ec", "a"], [], ("command", 2), True),
+        (["bash", "-euo", "pipefail", "-c", "a", "name"], [], ("command", 4), True),
+        (["bash", "--login", "-c"], ["a"], ("args", 0), True),
+        (["dash"], ["-c", "a"], ("args", 1), False),
+    ],
+)
+def test_the_text_that_a_shell_runs_is_found(
+    command: str | list[str], args: list[str], route: tuple[str | int, ...], *, bash: bool
+) -> None:
+    found = script_of(command, args)
+    assert found
+    assert (found.route, found.bash) == (route, bash)
+
+
+@pytest.mark.parametrize(
+    "command", [["python", "-c", "a"], ["bash"], ["bash", "-c"], ["bash", "a.sh", "-c", "b"], ["sh", "-"]]
+)
+def test_what_no_shell_runs_as_a_text_is_not(command: list[str]) -> None:
+    assert script_of(command) is None

@@ -1,0 +1,1 @@
+"""Commands that are text: how a shell runs them, and what is surely broken in one."""
