@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -53,17 +54,20 @@ class Document:
                 return count
         return len(route)
 
-    def span(self, route: Route, *, on_key: bool = False) -> Span:
+    def span(self, route: Route, *, on_key: bool = False, piece: str = "") -> Span:
         """Find the place of a route, or of its nearest parent that is written here.
 
-        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection.
+        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection. Of a text
+        of several lines, ``piece`` alone is marked if one of them holds it.
         """
         pairs = self._follow(route)
         key, value = pairs[-1]
         complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form
         if key is None:
             return self.span_at(0, 0) if value is None else self._mark(value)
-        return self._mark(value if value and value.text and complete and not on_key else key)
+        if not (value and value.text and complete) or on_key:
+            return self._mark(key)
+        return self._find(piece, value) or self._mark(value)
 
     def written(self, route: Route) -> Route:
         """Return the part of a route that stands in this file: without the keys of a short form."""
@@ -92,6 +96,15 @@ class Document:
             pairs.append(step)
             node = step[1]
         return pairs
+
+    def _find(self, piece: str, node: Node) -> Span | None:
+        """Find a piece of a text of several lines, where it is not escaped by a second ``$``."""
+        if not piece or node.line == node.end_line:
+            return None
+        search = re.compile(rf"(?<!\$){re.escape(piece)}(?!\w)").search
+        lines = enumerate(self._lines[node.line : node.end_line + 1], node.line)
+        found = ((line, match) for line, match in ((line, search(text)) for line, text in lines) if match)
+        return next((self.span_at(line, match.start(), len(piece)) for line, match in found), None)
 
     def _mark(self, node: Node) -> Span:
         excerpt = self._lines[node.line] if node.line < len(self._lines) else ""

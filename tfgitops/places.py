@@ -41,7 +41,7 @@ class Places:
                 code=problem.code,
                 severity=problem.severity,
                 message=problem.message,
-                span=document.span(written, on_key=problem.on_key),
+                span=document.span(written, on_key=problem.on_key, piece=problem.found),
                 found=problem.found,
                 expected=problem.expected,
                 hint=problem.hint,
