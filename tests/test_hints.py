@@ -271,3 +271,19 @@ def test_schemas_of_plugins_may_be_of_any_form(more: dict[str, Any]) -> None:
         == "a field of Kubernetes's pods: `pod: {spec: {nodeName: …}}`"
     )
     assert answer("zzz", 1, {"properties": {**odd, "chief": True, "worker": True}, **more}).startswith("the roles are")
+
+
+def _refused_anywhere() -> Iterator[str]:
+    """Yield the fields of Kubernetes that an overlay may not have either."""
+    rules = schema_file("pod.rules.schema.json")["$defs"]
+    for kind in ("PodSpec", "Container"):
+        fields = rules[kind]["properties"].items()
+        yield from (name for name, rule in fields if rule.get("$ref") == "#/$defs/Corner" and name != "resources")
+    yield from ("ephemeralContainers", "hostname", "schedulerName", "subdomain")
+
+
+@pytest.mark.parametrize("key", sorted(_refused_anywhere()))
+def test_nobody_is_sent_where_a_field_is_refused(key: str, plugins: Plugins) -> None:
+    schema = join(plugins.fragments)[0]
+    for site in (schema.job, schema.role):
+        assert "`" not in answer(key, 1, site)
