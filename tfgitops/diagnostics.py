@@ -63,6 +63,8 @@ CODES: dict[str, str] = {
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""
 
+_LISTED_AT_MOST = 10
+
 WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
@@ -76,9 +78,9 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines: on which of them, counted from 0, and the words themselves."""
+    """Some words of a text of several lines: on which of them, counted from 0, if that is known, and the words."""
 
-    line: int
+    line: int | None
     text: str
 
 
@@ -173,8 +175,27 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
-def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """Return a hint that names the nearest known word, or nothing; ``cutoff`` is how near, from 0 to 1."""
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6, among: str = "", otherwise: str = "") -> str:
+    """Return a hint that names the nearest known word.
+
+    Args:
+        word: what was written.
+        known: what might have been.
+        cutoff: how near one must be, from 0 to 1.
+        among: what to say of all of them where none is near, such as ``the jobs are``.
+        otherwise: what else can be done then.
+    """
+    near = nearest(word, known := list(known), cutoff=cutoff)
+    if near:
+        return f"did you mean '{near}'?"
+    names = sorted({*known})
+    shown = [*names[:_LISTED_AT_MOST], *(["…"] if len(names) > _LISTED_AT_MOST else ())]
+    all_of_them = f"{among} {', '.join(shown)}" if among and names else ""
+    return "; or ".join(filter(None, (all_of_them, otherwise)))
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float) -> str:
+    """Return the known word that is nearest to another one, or nothing; case does not count, nor do turned letters."""
     import difflib  # noqa: PLC0415 - a tenth of the start, for those who made a mistake alone
 
     by_case = {name.lower(): name for name in known}
@@ -182,4 +203,4 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     near = [name for name in by_case if name == word.lower()]
     near = near or [name for name in by_case if sorted(name) == letters]  # turned letters: else as far as two mistakes
     near = near or difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
-    return f"did you mean '{by_case[near[0]]}'?" if near else ""
+    return by_case[near[0]] if near else ""

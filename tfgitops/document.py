@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Span
-from tfgitops.kubernetes.names import describe
-from tfgitops.yamltext import LOOKALIKES, compose
+from tfgitops.yamltext import compose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,9 +64,9 @@ class Document:
         complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form
         if key is None:
             return self.span_at(0, 0) if value is None else self._mark(value)
-        if words and value and value.text and complete and (place := self._place_of(words, value)):
-            return self.span_at(*place, len(words.text))
-        return self._mark(value if value and value.text and complete and not on_key else key)
+        if not (value and value.text and complete) or on_key:
+            return self._mark(key)
+        return self._find(words, value) or self._mark(value)
 
     def written(self, route: Route) -> Route:
         """Return the part of a route that stands in this file: without the keys of a short form."""
@@ -96,16 +96,23 @@ class Document:
             node = step[1]
         return pairs
 
-    def _place_of(self, words: Words, value: Node) -> tuple[int, int] | None:
-        """Find words of a text: on their line, where it is written line by line, else where they first stand in it."""
-        lines = [*range(value.line, min(value.end_line + 1, len(self._lines)))]
-        if self._lines[value.line][value.column : value.column + 1] == "|":
-            lines = [value.line + 1 + words.line, *lines]
-        for line in lines:
-            start = value.column if line == value.line else 0
-            column = self._lines[line].find(words.text, start) if line < len(self._lines) else -1
-            if column >= 0:
-                return line, column
+    def _find(self, words: Words | None, node: Node) -> Span | None:
+        """Find words of a text: on their line, where it is written line by line, else where they first stand in it.
+
+        Words of which no line is known are looked for in a text of several lines alone, and not where a second ``$``
+        escapes them.
+        """
+        if not words or not words.text or (words.line is None and node.line == node.end_line):
+            return None
+        numbers = [*range(node.line, min(node.end_line + 1, len(self._lines)))]
+        if words.line is not None and self._lines[node.line][node.column : node.column + 1] == "|":
+            numbers = [node.line + 1 + words.line, *numbers]
+        end = r"(?!\w)" if words.text[-1].isalnum() else ""
+        search = re.compile(rf"(?<!\$){re.escape(words.text)}{end}").search
+        for number in numbers:
+            match = search(self._lines[number], node.column if number == node.line else 0)
+            if match:
+                return self.span_at(number, match.start(), len(words.text))
         return None
 
     def _mark(self, node: Node) -> Span:
@@ -120,11 +127,3 @@ def _inner(value: Any, key: str | int) -> Any:
     if type(value) is list and isinstance(key, int) and key < len(value):
         return value[key]
     return _ABSENT
-
-
-def odd_characters(text: str) -> list[str]:
-    """Name each character of a text that looks like another, or like nothing, by its code point."""
-    if text.isascii() and text.isprintable():
-        return []
-    odd = [c for c in dict.fromkeys(text) if ord(c) in LOOKALIKES or (not c.isprintable() and c not in "\n\t")]
-    return [describe(c) for c in odd]

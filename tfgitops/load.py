@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tfgitops.committed import texts
 from tfgitops.diagnostics import CompileError, Diagnostic, Span, did_you_mean, has_errors
 from tfgitops.document import Document
-from tfgitops.project import SPEC, Project, find_root, read_project
+from tfgitops.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.schema.formats import complain
 from tfgitops.yamltext import Fault, TextError, parse
 from tfgitops.yamltext.lookalikes import lookalikes
@@ -179,9 +179,7 @@ class _Reader:
             )
             return "TF101", f"'extends' names a folder, {target}", hint
         if not path.is_file():
-            folder = Path(target).parent
-            near = [(folder / file.name).as_posix() for file in path.parent.glob("*.yaml")]
-            hint = did_you_mean(target, near) or "the path is relative to this file"
+            hint = file_like(target, path, self.root) or "the path is relative to this file"
             return "TF101", f"the file to extend, {target}, is not there", hint
         return None
 

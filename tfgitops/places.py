@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import Diagnostic
+from tfgitops.diagnostics import Diagnostic, Words
 from tfgitops.schema.formats import ROLE_NAMES
 from tfgitops.structure import reach
 
@@ -41,7 +41,7 @@ class Places:
                 code=problem.code,
                 severity=problem.severity,
                 message=problem.message,
-                span=document.span(written, on_key=problem.on_key, words=problem.words),
+                span=document.span(written, on_key=problem.on_key, words=problem.words or Words(None, problem.found)),
                 found=problem.found,
                 expected=problem.expected,
                 hint=problem.hint,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from tfgitops.diagnostics import CompileError, Diagnostic
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tfgitops.diagnostics import CompileError, Diagnostic, nearest
 
 LOCK = "tfgitops.lock"
 SPEC = "environment.yaml"
@@ -87,3 +85,23 @@ def _tool_table(folder: Path, *, strict: bool = False) -> dict[str, Any] | None:
 def _refuse(root: Path, message: str, hint: str) -> CompileError:
     name = root / "pyproject.toml"
     return CompileError([Diagnostic(code="TF101", severity="error", message=f"{name}: {message}", hint=hint)])
+
+
+def file_like(target: str, path: Path, root: Path) -> str:
+    """Guess which file is meant by one that is not there: of its name in a folder above, or beside it.
+
+    Args:
+        target: the path as it is written.
+        path: where that leads.
+        root: above which nothing is looked at.
+    """
+    start = path.parent.resolve()
+    above = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
+    for up, folder in enumerate(above):
+        if (folder / path.name).is_file():
+            return f"did you mean '{Path(target).parent.joinpath(*['..'] * up, path.name).as_posix()}'?"
+    there = {file.stem: Path(target).with_name(file.name).as_posix() for file in sorted(path.parent.glob("*.yaml"))}
+    if near := nearest(path.stem, there, cutoff=0.6):
+        return f"did you mean '{there[near]}'?"
+    others = [name for name in there.values() if Path(name).name != SPEC]
+    return f"the path is relative to this file; there are {', '.join(others)}" if others else ""

@@ -207,7 +207,7 @@ class _Resolver:
                 return tuple(chain)
             at: Route = ("jobs", chain[-1], "from")
             if target not in self._jobs:
-                hint = did_you_mean(target, sorted(self._jobs))
+                hint = did_you_mean(target, self._jobs.keys() - {chain[-1]}, among="the jobs are")
                 self.problems.append(
                     Problem(code="TF301", message=f"there is no job '{target}'", at=at, found=target, hint=hint)
                 )

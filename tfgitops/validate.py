@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.document import odd_characters
-from tfgitops.kubernetes.names import describe
 from tfgitops.schema.complaint import Complaint
 from tfgitops.schema.keywords import errors
+from tfgitops.schema.mistyped import meant, strange
+from tfgitops.schema.slips import slip
+from tfgitops.schema.strangers import answer, brought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Route
 
+_MOUNT = re.compile(r"([a-z0-9-]+):(/[^\s:/][^\s:]*)")  # as Docker has it
 _SHOWN_AT_MOST = 60
 _KEYS_SHOWN = 4
 _TWO = 2
-_TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
 _TYPE_NAMES = {
     "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
     "number": "a number", "boolean": "true or false", "null": "nothing",
@@ -36,8 +38,14 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
         at: the route of the value in the merged spec.
         part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
     """
+    slips: set[Route] = set()
     for error in errors(value, schema, part=part):
-        yield from _problems(error, (*at, *error.absolute_path))
+        if found := slip(value, schema, error.absolute_path):  # what is wrong in it follows from where it stands
+            if found.at not in slips:
+                yield found.problem(at)
+            slips.add(found.at)
+        else:
+            yield from _problems(error, (*at, *error.absolute_path))
 
 
 def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
@@ -52,9 +60,11 @@ def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
 
 
 def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
-    hint = _strange(str(value)) or complaint.hint
+    hint = strange(str(value)) or complaint.hint
     if " //" in str(value):
         hint = "a comment starts with ' #'"
+    elif mount := _MOUNT.fullmatch(str(value)):
+        hint = f"write {{name: {mount[1]}, path: {mount[2]}}}"
     return Problem(
         code=complaint.code, message=complaint.message, at=at, found=_show(value),
         expected=complaint.expected, hint=hint, on_key=on_key,
@@ -63,47 +73,8 @@ def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> 
 
 def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     key = str(at[-1])
-    known = schema.get("properties", {})
-    hint = _strange(key) or schema.get("x-hints", {}).get(key, "")
-    if not hint and (belongs := schema.get("x-elsewhere", {}).get(key)):  # unless it is nearly one of those here
-        hint = did_you_mean(key, list(known), cutoff=0.8) or belongs
-    hint = hint or _elsewhere(key, value, known)
-    if not hint:
-        hint = f"known here: {', '.join(sorted(known))}" if known else "no keys are known here"
+    hint = strange(key) or answer(key, value, schema)
     return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)
-
-
-def _elsewhere(key: str, value: Any, known: Mapping[str, Any]) -> str:
-    """Guess what an unknown key was meant to be."""
-    if key.startswith("//"):
-        return "comments start with '#'"
-    roles = "chief" in known and "worker" in known
-    role_like = roles and type(value) in (int, dict)
-    if near := did_you_mean(key, list(known), cutoff=0.76 if role_like else 0.6):
-        return near
-    if raw := _raw(key, known):
-        return raw
-    if role_like:
-        return "the roles are chief, ps, worker and evaluator; any other task goes under `tasks`"
-    below = [name for name, inner in known.items() if type(inner) is dict and key in inner.get("properties", ())]
-    return f"it belongs under `{below[0]}`" if below else ""
-
-
-def _raw(key: str, known: Mapping[str, Any]) -> str:
-    """Say where a field of Kubernetes's pods or containers belongs."""
-    if "pod" not in known or "container" not in known:
-        return ""
-    if key in known["container"]["properties"]:
-        return f"a field of Kubernetes's containers: `container: {{{key}: …}}`"
-    if key in known["pod"]["properties"]["spec"]["properties"]:
-        return f"a field of Kubernetes's pods: `pod: {{spec: {{{key}: …}}}}`"
-    return ""
-
-
-def _strange(text: str) -> str:
-    """Name the characters of what should be plain ASCII, by their code points."""
-    odd = odd_characters(text) or [describe(char) for char in dict.fromkeys(text) if not char.isascii()]
-    return f"it holds {' and '.join(odd)}; type it anew" if odd else ""
 
 
 def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -112,7 +83,7 @@ def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], a
     kinds += ["object"] * getattr(error, "or_a_map", False)
     names = list(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
     expected = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    hint = _type_hint(value, kinds, schema) or schema.get("description", "") or _keys_hint(kinds, schema)
+    hint = meant(value, kinds, schema) or schema.get("description", "") or _keys_hint(kinds, schema)
     message = f"{_name(at)} must be {expected}"
     return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
 
@@ -123,26 +94,10 @@ def _keys_hint(kinds: list[str], schema: Mapping[str, Any]) -> str:
     return f"a map with keys such as {', '.join(first)}" if kinds == ["object"] and first else ""
 
 
-def _type_hint(value: Any, kinds: list[str], schema: Mapping[str, Any]) -> str:
-    """Say how a value of the wrong type was probably meant."""
-    text = str(value).strip()
-    if value is True or value is False:
-        return (
-            f'quote it, if the text is meant: "{_show(value)}"' if "string" in kinds and "format" not in schema else ""
-        )
-    if "boolean" in kinds and text.lower() in _TRUE | _FALSE:
-        return f"write {'true' if text.lower() in _TRUE else 'false'}"
-    if "string" in kinds and type(value) is int:
-        return f'quote it: "{value}"'
-    if "integer" in kinds and type(value) is str and text.lstrip("-").isdigit():
-        return f"write {int(text)}, a number without quotes"
-    return _strange(value) if type(value) is str and odd_characters(value) else ""
-
-
 def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     listed: Any = error.validator_value
     allowed = [str(item) for item in listed if item is not None]
-    hint = did_you_mean(str(value), allowed) or schema.get("description", "")
+    hint = brought(str(value), schema) or did_you_mean(str(value), allowed) or schema.get("description", "")
     message = f"{_show(value)} is not allowed for {_name(at)}"
     return Problem(code="TF203", message=message, at=at, found=_show(value), expected=", ".join(allowed), hint=hint)
 

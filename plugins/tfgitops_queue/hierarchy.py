@@ -10,6 +10,8 @@ from tfgitops import Job, Note, Problem, did_you_mean
 BUILT_IN = ("default", "root")
 """Queues that Volcano makes itself."""
 
+_DECLARE = "declare it under `queues`: `{}: {{external: true}}` if it exists already"
+
 Queues = Mapping[str, Mapping[str, Any]]
 
 
@@ -45,7 +47,8 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         yield Problem(code="QUEUE03", message=message, at=at, on_key=True, hint=hint)
     parent = queue.get("parent", "root")
     if parent not in queues and parent not in BUILT_IN:
-        hint = did_you_mean(parent, [*queues, "root"]) or f"declare it: `{parent}: {{external: true}}`"
+        others = [other for other in queues if other != name]
+        hint = did_you_mean(parent, [*others, "root"], among="the queues are", otherwise=_DECLARE.format(parent))
         message = f"the parent of '{name}', '{parent}', is not known"
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
     chain = list(above(name, queues))
@@ -69,8 +72,8 @@ def check_use(job: Job, queues: Queues, above_others: Mapping[str, str]) -> Iter
         message = "no job can run in the queue 'root'"
         yield Problem(code="QUEUE02", message=message, at=at, hint="declare a queue under `queues`, or leave it out")
     elif name not in queues and name != "default":
-        hint = did_you_mean(name, [*queues, "default"])
-        hint = hint or f"declare it under `queues`: `{name}: {{external: true}}` if it exists already"
+        among = "the queues are" if queues else ""
+        hint = did_you_mean(name, [*queues, "default"], among=among, otherwise=_DECLARE.format(name))
         message = f"the queue '{name}' of the job '{job.name}' is not known"
         yield Problem(code="QUEUE01", message=message, at=at, found=name, hint=hint)
     elif child := above_others.get(name):

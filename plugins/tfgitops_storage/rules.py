@@ -60,7 +60,8 @@ def check_role(role: Role, mounted: tuple[Mount, ...], volumes: Volumes) -> Iter
 def _check_names(uses: Sequence[Mapping[str, Any]], volumes: Volumes, at: Route) -> Iterator[Problem]:
     for index, use in enumerate(uses):
         if use["name"] not in volumes:
-            hint = did_you_mean(use["name"], list(volumes)) or f"declare it: `volumes: {{{use['name']}: {{claim: …}}}}`"
+            declare = f"declare it at the top: `volumes: {{{use['name']}: {{claim: …}}}}`"
+            hint = did_you_mean(use["name"], volumes, among="the volumes are", otherwise=declare)
             message = f"the volume '{use['name']}' is not declared"
             yield Problem(code="STORE01", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
 

@@ -59,7 +59,7 @@ class SpecFiles:
         for job in asked:
             if job not in self.jobs:
                 message = f"there is no job '{job}' in {shown(self.source.folder)}"
-                self.refuse(message, did_you_mean(job, sorted(self.jobs)), None)
+                self.refuse(message, did_you_mean(job, self.jobs, among="the jobs are"), None)
         return [job for job in asked if job in self.jobs]
 
     def refuse(self, message: str, hint: str, span: Span | None, code: str = "TF605") -> None:

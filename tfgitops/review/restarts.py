@@ -71,7 +71,7 @@ class Consent:
                 return []
             for job in compiled.environment.jobs:
                 known |= _names(compiled.folder, job.name)
-        return [(name, did_you_mean(name, sorted(known))) for name in sorted(self.jobs - known)]
+        return [(name, did_you_mean(name, known, among="the jobs are")) for name in sorted(self.jobs - known)]
 
 
 NO_CONSENT = Consent()

@@ -179,7 +179,8 @@ def _config_key(value: str) -> Complaint | None:
 def _path(value: str) -> Complaint | None:
     if value.startswith("/") and ":" not in value and ".." not in value.split("/"):
         return None
-    return Complaint(f"'{value}' is not an absolute path", "a path that starts with '/', without ':' and '..'")
+    hint = "" if ":" in value or ".." in value else f"write '/{value.lstrip('/.')}'"
+    return Complaint(f"'{value}' is not an absolute path", "a path that starts with '/', without ':' and '..'", hint)
 
 
 def _sub_path(value: str) -> Complaint | None:
@@ -225,7 +226,10 @@ def _resource_name(value: str) -> Complaint | None:
 def _extended_resource(value: str) -> Complaint | None:
     if is_extended(value) and not value.startswith(_VENDORS):
         return _resource_name(value)
-    hint = f"write '{value.replace('/', '.com/', 1)}'" if value.startswith(_VENDORS) else ""
+    other = _resource_name(value)
+    hint = other.hint if other else ""
+    if value.startswith(_VENDORS):
+        hint = f"write '{value.replace('/', '.com/', 1)}'"
     return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 

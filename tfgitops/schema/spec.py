@@ -129,12 +129,14 @@ def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
 def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str, Any], list[Clash]]:
     core = copy.deepcopy(schema_file("core.schema.json"))
     definitions = core["$defs"]
-    shared = definitions.pop("shared")["properties"]
+    common = definitions.pop("shared")
+    shared = common["properties"]
     of_spec = [fragment for fragment in fragments if fragment.site != SETTINGS]
     blocks, clashes = _put(of_spec, shared, definitions)
     _answer_the_misplaced(definitions, of_spec)
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
+        definitions[holder]["x-hints"] = {**common["x-hints"], **definitions[holder]["x-hints"]}
     kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
     defaults = definitions["defaults"]
     defaults["properties"] = kept

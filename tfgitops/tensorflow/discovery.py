@@ -150,7 +150,8 @@ class Discovery:
             return
         if kind:
             message = f"$({name}) has no value: the job has no {kind}"
-            yield Problem(code="TF305", message=message, at=at, hint=f"add the role `{kind}`, or do not refer to it")
+            hint = f"add the role `{kind}`, or do not refer to it"
+            yield Problem(code="TF305", message=message, at=at, found=f"$({name})", hint=hint)
             return
         known = [*self._ours, *(entry["name"] for entry in container.get("env", ()))]
         hint = did_you_mean(name, known) or "define it in `env`; for the text itself, write $$(…)"

@@ -110,7 +110,7 @@ def _check_dependencies(job: Job) -> Iterator[Problem]:
                 message = f"'{role.name}' depends on itself"
                 yield Problem(code="TF303", message=message, at=at, hint="leave it out: it would never be created")
             elif target not in names:
-                hint = did_you_mean(target, names) or f"the roles are {', '.join(names)}"
+                hint = did_you_mean(target, names, among="the roles are")
                 message = f"'{role.name}' depends on '{target}', which the job has not"
                 yield Problem(code="TF303", message=message, at=at, found=target, hint=hint)
             else:

@@ -46,3 +46,11 @@ def refused_characters(text: str) -> Iterator[Fault]:
         else:
             message = f"{describe(char)} is a control character, which YAML does not allow"
             yield Fault("TF103", message, line, column, "leave it out")
+
+
+def odd_characters(text: str) -> list[str]:
+    """Name each character of a text that looks like another, or like nothing, by its code point."""
+    if text.isascii() and text.isprintable():
+        return []
+    odd = [c for c in dict.fromkeys(text) if ord(c) in LOOKALIKES or (not c.isprintable() and c not in "\n\t")]
+    return [describe(c) for c in odd]
