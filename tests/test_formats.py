@@ -76,6 +76,11 @@ BAD = [
     ("image", "https://docker.io/a/b:1", "docker.io/a/b:1"),
     ("image", "Team/App:1", "team/app:1"),
     ("image", "a b", "image reference"),
+    ("image", "${IMAGE}", "expand the template before"),
+    ("image", "registry/a:$TAG", "expand the template before"),
+    ("image", "{{ image }}", "expand the template before"),
+    ("image", "registry/a:<tag>", "expand the template before"),
+    ("image", "a" * 2000, "it has 2000 characters; 1024 at most"),
     ("job-name", "a" * 51, "shorten it by 1"),
     ("job-name", "2024-bert", "job-2024-bert"),
     ("job-name", "Bert", "bert"),
@@ -116,3 +121,10 @@ def test_every_form_is_tried_both_ways() -> None:
 
 def test_a_form_that_is_not_ours_is_an_annotation() -> None:
     assert complain("uuid", "x") is None
+
+
+@pytest.mark.parametrize("form", ["image", "registry"])
+def test_a_refusal_is_short_however_long_the_value_is(form: str) -> None:
+    complaint = complain(form, "A" * 200_000)
+    assert complaint
+    assert len(complaint.message + complaint.expected + complaint.hint) < 300

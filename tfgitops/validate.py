@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.complaint import Complaint
+from tfgitops.complaint import Complaint, quoted
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.document import odd_characters
 from tfgitops.keywords import errors
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Route
 
-_SHOWN_AT_MOST = 60
 _KEYS_SHOWN = 4
 _TWO = 2
 _TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
@@ -142,9 +141,16 @@ def _type_hint(value: Any, kinds: list[str], schema: Mapping[str, Any]) -> str:
 def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     listed: Any = error.validator_value
     allowed = [str(item) for item in listed if item is not None]
-    hint = did_you_mean(str(value), allowed) or schema.get("description", "")
+    hint = _nearest(str(value), allowed) or schema.get("description", "")
     message = f"{_show(value)} is not allowed for {_name(at)}"
     return Problem(code="TF203", message=message, at=at, found=_show(value), expected=", ".join(allowed), hint=hint)
+
+
+def _nearest(text: str, allowed: list[str]) -> str:
+    """Guess what a value was meant to be; no guesses at versions, which look alike and do not mean each other."""
+    if len(allowed) == 1:
+        return f"only {allowed[0]} is supported"
+    return did_you_mean(text, allowed) if any(map(str.isalpha, text)) else ""
 
 
 def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -264,6 +270,4 @@ def _show(value: Any) -> str:
         return "a map"
     if type(value) is list:
         return "a list"
-    text = str(value)
-    short = text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}…"
-    return f"'{short}'" if type(value) is str else short
+    return quoted(value) if type(value) is str else quoted(str(value)).strip("'")
