@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.committed import MANIFESTS, read_manifest, texts
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.disk import resolved, unwritable
 from tfgitops.frozen import RefusedError, committed_job, job_path
 from tfgitops.load import load, shown
 from tfgitops.pipeline import compile_environment
@@ -127,14 +128,22 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
             replace_file(path, text.encode())
         pins = pin_jobs(folder, names)
         again = _compiled_again(folder, session)
-    except BaseException:
-        for path, content in before.items():
+    except BaseException as error:
+        _put_back(before)
+        if isinstance(error, OSError):
+            raise unwritable(folder / MANIFESTS, error) from error
+        raise
+    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
+
+
+def _put_back(before: Mapping[Path, bytes | None]) -> None:
+    """Make each file what it was, as far as the system lets it."""
+    for path, content in before.items():
+        with suppress(OSError):
             if content is None:
                 path.unlink(missing_ok=True)
             elif path.read_bytes() != content:
                 replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-        raise
-    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
 
 
 def _compiled_again(folder: Path, session: Session) -> Compiled:
@@ -286,7 +295,7 @@ class _Spec:
         for job in pins:
             document, route = self.place(job)
             keys = tuple(str(key) for key in route[len(document.prefix) :])
-            places.setdefault(document.path.resolve(), {})[job] = keys
+            places.setdefault(resolved(document.path), {})[job] = keys
         before = {path: path.read_bytes() for path in places}
         after = {}
         for path, routes in places.items():
@@ -335,8 +344,7 @@ def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
         for written in done:
             with suppress(OSError):
                 replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
-        message = f"{shown(path)} cannot be written: {error.strerror or error}"
-        raise CompileError([Diagnostic(code="TF602", severity="error", message=message)]) from error
+        raise unwritable(path, error) from error
 
 
 def _pins(document: Document, job: str) -> bool:
