@@ -259,3 +259,25 @@ def test_a_git_that_cannot_be_run_is_told(repository: Repository, tmp_path_facto
         result = run(command, PATH=str(git.parent))
         assert result.exit_code == 1
         assert "error[TF606]: git cannot be run: Permission denied" in result.stderr
+
+
+@pytest.mark.parametrize("damage", ["a worktree that is gone", "a HEAD that is lost"])
+def test_a_repository_that_is_broken_is_told_and_not_taken_for_none(repository: Repository, damage: str) -> None:
+    git = repository.top / ".git"
+    if damage == "a HEAD that is lost":
+        (git / "HEAD").write_text("nonsense\n", encoding="utf-8")
+    else:
+        git.rename(repository.top / "elsewhere")
+        git.write_text("gitdir: /nowhere\n", encoding="utf-8")
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "error[TF606]" in result.stderr
+    assert "see what `git status` says there" in result.stderr
+    assert "environments/prod: nothing written" in result.stdout
+
+
+def test_a_mark_of_the_root_is_no_repository(repository: Repository) -> None:
+    shutil.rmtree(repository.top / ".git")
+    (repository.top / ".git").mkdir()
+    assert run("build", "--restart-all").exit_code == 0

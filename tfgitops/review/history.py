@@ -76,17 +76,28 @@ def find_head(root: Path, places: Iterable[Path]) -> Base | None:
     Raises:
         CompileError: there is a repository, and Git cannot say what is in it.
     """
-    if not any(is_there(folder / ".git") for folder in (root, *root.parents)):
+    mark = next((folder / ".git" for folder in (root, *root.parents) if is_there(folder / ".git")), None)
+    if mark is None:
         return None
     try:
         said = run_git(root, "rev-parse", "--show-toplevel").stderr.decode(errors="replace")
-        if _NO_REPOSITORY in said or not _succeeds(_top(root), "rev-parse", "--verify", "--quiet", "HEAD"):
-            return None
     except FileNotFoundError:  # no Git
         return None
     except OSError as error:
         raise _not_run(error) from error
+    if _NO_REPOSITORY in said and not _holds_something(mark):
+        return None
+    if not _succeeds(_top(root), "rev-parse", "--verify", "--quiet", "HEAD"):
+        return None
     return find_base(root, places, "HEAD")
+
+
+def _holds_something(mark: Path) -> bool:
+    """Tell whether a `.git` is more than a mark, be it that nobody may look into it."""
+    try:
+        return is_there(mark / "HEAD")
+    except OSError:
+        return True
 
 
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
@@ -124,6 +135,8 @@ def _top(root: Path) -> Path:
         said = result.stderr.decode(errors="replace").strip().splitlines()
         words = said[0].removeprefix("fatal: ") if said else "nothing"
         hint = "review compares with a commit: run it inside of a Git repository"
+        if _NO_REPOSITORY not in words or _holds_something(root / ".git"):
+            hint = "see what `git status` says there, and mend that first"
         if "dubious ownership" in words:  # as in a container that runs as another user
             hint = f"if it is yours: git config --global --add safe.directory {root}"
         raise _no_base(f"{root.name}/ cannot be compared with a commit: Git says: {words}", hint)
@@ -216,4 +229,5 @@ def _run(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedP
 
 
 def _not_run(error: OSError) -> CompileError:
-    return _no_base(f"git cannot be run: {error.strerror}", "see which git it is that PATH leads to")
+    hint = "see which git it is that PATH leads to" if isinstance(error, PermissionError) else ""
+    return _no_base(f"git cannot be run: {error.strerror}", hint)
