@@ -477,6 +477,15 @@ def test_what_a_killed_build_left_is_removed(built: Path) -> None:
     assert not left.exists()
 
 
+def test_a_file_system_without_locks_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert run("build").exit_code == 0
+    assert MANIFEST.exists()
+
+
 def test_folders_that_become_empty_are_removed() -> None:
     put(PROD / "environment.yaml", HEAD + QUEUES + TRAIN)
     run("build")
@@ -676,6 +685,16 @@ def test_a_wrong_command_line_is_2_and_writes_nothing(arguments: tuple[str, ...]
     assert "Usage:" in result.stderr
     assert "Traceback" not in result.output
     assert not MANIFEST.exists()
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "plugins new", "plugins test", "pin environments/prod", "--version"])
+@pytest.mark.parametrize("empty", [("",), ("--format=",), ("--", ""), (PROD, "")])
+def test_an_empty_argument_is_2_and_not_the_folder_that_one_is_in(command: str, empty: tuple[str | Path, ...]) -> None:
+    before = tree()
+    result = run(*command.split(), *empty)
+    assert result.exit_code == 2
+    assert "an argument is empty" in result.stderr
+    assert tree() == before
 
 
 @pytest.mark.parametrize(

@@ -91,3 +91,17 @@ def test_a_roles_overlays_win_over_its_jobs(compile_spec: Callable[..., Result])
     assert (container["imagePullPolicy"], container["stdin"], container["tty"]) == ("IfNotPresent", True, True)
     others = compile_spec(spec.replace("{container: {imagePullPolicy: IfNotPresent}}", "1"))
     assert others.container("worker")["imagePullPolicy"] == "Always"
+
+
+def test_of_versions_only_those_that_are_supported_are_named(compile_spec: Compile) -> None:
+    text = compile_spec(f"volcano: 1.12\n{TRAIN}").text
+    assert "only 1.15 is supported" in text
+    assert "did you mean" not in text
+
+
+@pytest.mark.parametrize("key", ["from", "queue", "strategy", "pin", "image"])
+def test_what_is_said_of_a_value_is_short_however_long_that_is(compile_spec: Compile, key: str) -> None:
+    image = "" if key == "image" else "image: tf, "
+    result = compile_spec(f"jobs: {{train: {{worker: 2, {image}{key}: {'A b/' * 50_000}}}}}\n")
+    assert not result.ok
+    assert len(result.text) < 6000

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import os
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.disk import is_there, read_file, unreadable, walk
+from tfgitops.yamltext.textfile import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MANIFESTS = "manifests"
 READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
 
 
 def existing(top: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield each file that a controller would apply, with its text; None for what is no text, or a link."""
+    """Yield each file that a controller would apply, with its text; None for what is no text of ours: see below.
+
+    Raises:
+        CompileError: a folder or a file cannot be read: what is there cannot be told.
+    """
     start = len(f"{top}/")
-    for current, folders, names in os.walk(top):
+    problems: list[Diagnostic] = []
+    for current, folders, names in walk(top, problems.append) if is_there(top) else ():
         folders.sort()
         for name in names:
             if name.endswith(READ_BY_CONTROLLERS):
                 path = f"{current}/{name}"
-                yield path[start:], read_manifest(path)
+                try:
+                    yield path[start:], read_manifest(path)
+                except CompileError as error:
+                    problems += error.diagnostics
+    if problems:
+        raise CompileError(problems)
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """Return the texts of an environment's manifests by their path below ``manifests/``, sorted; none behind a link."""
+    """Return the texts of an environment's manifests by their path below ``manifests/``, sorted; none behind a link.
+
+    Raises:
+        CompileError: a folder or a file cannot be read.
+    """
     top = folder / MANIFESTS
     if top.is_symlink():
         return {}
@@ -33,11 +52,19 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def read_manifest(path: str) -> str | None:
-    """Return the text of a file, its line ends as LF; None for what is no text, or a link."""
-    if os.path.islink(path):  # noqa: PTH114 - of thousands of files, no Paths
-        return None
+    """Return the text of a file, its line ends as LF; None for what is not there, and for what we never wrote.
+
+    That is what is no text, no file, behind a link, or larger than any manifest.
+
+    Raises:
+        CompileError: it cannot be read.
+    """
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - likewise
-            return file.read().decode().replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+            return None
+        return read_file(path).decode().replace("\r\n", "\n")
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return None
+    except OSError as error:
+        raise CompileError([unreadable(Path(path), error)]) from error

@@ -68,6 +68,8 @@ _LISTED_AT_MOST = 10
 WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
+_TEXT_MAX = 2000  # characters of a message or a hint
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
@@ -136,6 +138,13 @@ class Diagnostic:
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
     at: Route = ()
+
+    def __post_init__(self) -> None:
+        """Cut what is too long to be read: a value of a spec may have millions of characters."""
+        for name in ("message", "found", "expected", "hint"):
+            text: str = getattr(self, name)
+            if len(text) > _TEXT_MAX:
+                object.__setattr__(self, name, f"{text[: _TEXT_MAX // 2]} … {text[-_TEXT_MAX // 4 :]}")
 
     def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
         """Order by place: what has no place comes first, as nothing else can be right before it is."""

@@ -23,7 +23,7 @@ def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.Comp
     are taken as they are.
 
     Raises:
-        FileNotFoundError: there is no Git.
+        OSError: there is no Git, or it cannot be run.
     """
     environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING}
     settings = {
@@ -46,9 +46,12 @@ def newest_commit_day(folder: Path) -> str:
 
     try:
         result = run_git(folder, "log", "-1", "--no-show-signature", "--format=%ct", "HEAD", "--")
-    except FileNotFoundError:
+    except OSError:
         return ""
     seconds = result.stdout.strip()
     if result.returncode or not seconds.isdigit():
         return ""
-    return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):  # Git takes years that no calendar has
+        return ""

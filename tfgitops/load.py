@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.committed import texts
-from tfgitops.diagnostics import CompileError, Diagnostic, Span, did_you_mean, has_errors
+from tfgitops.diagnostics import CompileError, Diagnostic, Span, has_errors
+from tfgitops.disk import kind_of, resolved, shown, unreadable, walk
 from tfgitops.document import Document
 from tfgitops.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.schema.formats import complain
+from tfgitops.survey import find_environments
 from tfgitops.yamltext import Fault, TextError, parse
 from tfgitops.yamltext.lookalikes import lookalikes
 from tfgitops.yamltext.textfile import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tfgitops.diagnostics import Route
 
+__all__ = ["Source", "find_environments", "load", "shown"]
+
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
+_LIKE_YAML = (".yaml", ".yml", ".json")
 _WHOLE = ("the keys of an environment", "a job's own mapping")
 _NOT_IN_A_JOB = {
     "apiVersion": f"leave it out: {SPEC} says it",
@@ -51,56 +55,6 @@ class Source:
     def name(self) -> str:
         """The environment's name, which is its folder's."""
         return self.folder.name
-
-
-def find_environments(path: Path) -> list[Path]:
-    """Return the folders of the environments that a path stands for, sorted.
-
-    Raises:
-        CompileError: the path is not there, or no environment is below it.
-    """
-    if path.name == SPEC and path.is_file():
-        return [path.parent.resolve()]
-    if not path.exists():
-        hint = _near(path) or "name an environment's folder, or a folder of environments"
-        raise _no_place(f"{path} is not there", hint)
-    if not path.is_dir():
-        raise _no_place(f"{path} is not an environment", f"an environment is a folder that holds {SPEC}")
-    if (path / SPEC).is_file():
-        return [path.resolve()]
-    if (path / SPEC).is_dir():
-        raise _no_place(f"{shown(path / SPEC)} is a folder", "it must be a file: the spec of the environment")
-    found = sorted(folder.resolve() for folder in _folders(path) if (folder / SPEC).is_file())
-    if not found:
-        other = next(path.rglob("environment.yml"), None)
-        hint = f"rename {shown(other)} to {SPEC}" if other else f"an environment is a folder that holds {SPEC}"
-        raise _no_place(f"no environment is below {path}", hint)
-    return found
-
-
-def _near(path: Path) -> str:
-    """Guess which environment was meant by a path that is not there: one beside it, or below `environments`."""
-    folders = [place.parent for top in (path.parent, Path("environments")) for place in top.glob(f"*/{SPEC}")]
-    by_name = {folder.name: shown(folder) for folder in reversed(folders)}
-    near = did_you_mean(path.name, sorted(by_name))
-    return next((f"did you mean '{by_name[name]}'?" for name in by_name if f"'{name}'" in near), "")
-
-
-def abandoned(path: Path) -> list[Path]:
-    """Return the folders below a folder of environments that have manifests, but no spec any more."""
-    if not path.is_dir() or (path / SPEC).is_file():
-        return []
-    return sorted(
-        folder.resolve()
-        for folder in _folders(path)
-        if (folder / "manifests").is_dir() and not (folder / SPEC).is_file()
-    )
-
-
-def _folders(top: Path) -> Iterator[Path]:
-    for current, names, _ in os.walk(top):
-        names[:] = sorted(n for n in names if not n.startswith(".") and n not in ("manifests", "jobs"))
-        yield Path(current)
 
 
 def load(folder: Path, project: Project | None = None) -> Source:
@@ -137,7 +91,7 @@ class _Reader:
     """Reads files inside one root, and collects what is wrong with them."""
 
     def __init__(self, project: Project) -> None:
-        self.root = project.root.resolve()
+        self.root = resolved(project.root)
         self.diagnostics: list[Diagnostic] = []
 
     def chain(self, path: Path) -> list[Document]:
@@ -159,43 +113,75 @@ class _Reader:
 
     def _refusal(self, target: str, path: Path, documents: list[Document]) -> tuple[str, str, str] | None:
         """Say why a file cannot be extended, as code, message and hint."""
-        resolved = path.resolve()
-        if not resolved.is_relative_to(self.root):
+        if "://" in target:
+            return "TF108", "'extends' names a file of this repository, and no URL", "copy the file here, and name that"
+        try:
+            at, kind = resolved(path), kind_of(path)
+        except OSError as error:
+            return "TF101", f"the file to extend, {target}, cannot be read: {error.strerror}", "look at the path"
+        if not at.is_relative_to(self.root):
             hint = "name a file inside the repository"
             return "TF108", f"'extends' leads out of the root, {shown(self.root)}", hint
-        seen = [document.path.resolve() for document in documents]
-        if resolved in seen:
-            circle = [document.name for document in documents[seen.index(resolved) :]]
+        seen = [resolved(document.path) for document in documents]
+        if at in seen:
+            circle = [document.name for document in documents[seen.index(at) :]]
+            hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
             if len(circle) == 1:
                 return "TF108", "the file extends itself", "leave this line out, or name another file"
-            chain = " → ".join([*circle, circle[0]])
-            return "TF108", "'extends' leads round in a circle", f"break it at one place: {chain}"
+            return "TF108", "'extends' leads round in a circle", hint
+        return self._no_file(target, path, seen) if kind != "file" else None
+
+    def _no_file(self, target: str, path: Path, seen: list[Path]) -> tuple[str, str, str]:
+        """Say that what is to be extended is a folder or is not there, and what may have been meant."""
         if path.is_dir():
-            inside = sorted(file.name for file in path.glob("*.yaml") if file.resolve() not in seen)
+            inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
             hint = (
                 f"name a file in it, such as {Path(target, inside[0]).as_posix()}"
                 if inside
                 else "name a file, such as ../base.yaml"
             )
             return "TF101", f"'extends' names a folder, {target}", hint
-        if not path.is_file():
-            hint = file_like(target, path, self.root) or "the path is relative to this file"
-            return "TF101", f"the file to extend, {target}, is not there", hint
-        return None
+        hint = file_like(target, path, self.root) or "the path is relative to this file"
+        return "TF101", f"the file to extend, {target}, is not there", hint
 
     def job_files(self, folder: Path) -> list[Path]:
         """List the files of ``jobs/``, sorted; what else looks like YAML is refused, since it would be passed over."""
+        try:
+            kind = kind_of(folder)
+        except OSError as error:
+            self.diagnostics.append(unreadable(folder, error))
+            return []
+        if kind == "file":
+            self.say("TF101", f"{shown(folder)} is a file", None, "jobs/ is a folder: one file a job")
+        if kind != "folder":
+            self._refuse_alike(folder)
+            return []
         found = []
-        for current, folders, files in os.walk(folder):
+        for current, folders, files in walk(folder, self.diagnostics.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
+            self._refuse_folders(Path(current), folders)
             for path in (Path(current, name) for name in sorted(files) if not name.startswith(".")):
                 fitting = folder / f"{path.stem}.yaml"
                 if path == fitting:
                     found.append(path)
-                elif path.suffix.lower() in (".yaml", ".yml", ".json"):
+                elif path.suffix.lower() in _LIKE_YAML:
                     hint = f"name it {shown(fitting)}; the name of a file in jobs/ is that of its job"
                     self.say("TF101", f"{shown(path)} would be passed over", None, hint)
         return found
+
+    def _refuse_alike(self, folder: Path) -> None:
+        """Refuse a folder whose name is but in other letters: a slip that would take all of its jobs away."""
+        for path in sorted(folder.parent.glob("[Jj][Oo][Bb][Ss]")):
+            if path.name != folder.name:
+                self.say("TF101", f"{shown(path)} would be passed over", None, f"rename it to {folder.name}")
+
+    def _refuse_folders(self, above: Path, names: list[str]) -> None:
+        """Refuse folders that seem to hold jobs and are not looked into, or are no file as their name has it."""
+        for path in (above / name for name in names):
+            if path.is_symlink():
+                self.say("TF101", f"{shown(path)} is a link, and would be passed over", None, "link the files in it")
+            elif path.suffix.lower() in _LIKE_YAML:
+                self.say("TF101", f"{shown(path)} is a folder", None, "a file in jobs/ is a job")
 
     def job(self, path: Path, own: list[Document]) -> Document | None:
         """Read the file of one job, whose name is the file's."""
@@ -232,7 +218,7 @@ class _Reader:
     def read(self, path: Path, prefix: Route = ()) -> Document | None:
         """Read one file whose value is a map; None if anything is wrong with it."""
         name = shown(path)
-        if not path.resolve().is_relative_to(self.root):
+        if not resolved(path).is_relative_to(self.root):
             self.say("TF108", f"{name} leads out of the root, {shown(self.root)}", None, "copy the file here")
             return None
         text = read_text(path, name)
@@ -279,16 +265,3 @@ def _diagnose(document: Document, fault: Fault) -> Diagnostic:
         code=fault.code, severity="error", message=fault.message, hint=fault.hint, notes=notes,
         span=document.span_at(fault.line, fault.column, fault.width),
     )  # fmt: skip
-
-
-def _no_place(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
-
-
-def shown(path: Path) -> str:
-    """Name a path as a person at the prompt would: relative to here, where it is below here."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a link keeps the name it was given by
-    try:
-        return absolute.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return absolute.as_posix()

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.load import shown
+from tfgitops.disk import kind_of, read_file, shown, unwritable
 from tfgitops.project import LOCK
 from tfgitops.version import __version__
+from tfgitops.write import replace_file
 
 if TYPE_CHECKING:
     from tfgitops.diagnostics import Severity
@@ -32,17 +33,24 @@ def versions(session: Session) -> dict[str, str]:
 
 
 def write_lock(session: Session) -> Path:
-    """Record the versions in use, and return the file."""
+    """Record the versions in use, and return the file.
+
+    Raises:
+        CompileError: it cannot be written.
+    """
     path = session.project.root / LOCK
     lines = [f'{name} = "{version}"\n' for name, version in versions(session).items()]
-    path.write_text(_HEAD + "".join(lines), encoding="utf-8", newline="\n")
+    try:
+        replace_file(path, (_HEAD + "".join(lines)).encode())
+    except OSError as error:
+        raise unwritable(path, error) from error
     return path
 
 
 def _digest(project: Project, plugin: str) -> str:
     """Return what the lock says of a local plugin's file; nothing of one that cannot be read."""
     try:
-        return f"sha256:{sha256((project.root / plugin).read_bytes()).hexdigest()}"
+        return f"sha256:{sha256(read_file(project.root / plugin)).hexdigest()}"
     except OSError:
         return ""
 
@@ -71,7 +79,7 @@ def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
     """Say where the versions in use are not those of the lock; with ``strict``, a missing lock is an error too.
 
     Raises:
-        CompileError: the lock is not TOML.
+        CompileError: the lock cannot be read, or is no list of versions.
     """
     recorded = _recorded(session.project)
     if recorded is None:
@@ -87,12 +95,19 @@ def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
 def _recorded(project: Project) -> dict[str, str] | None:
     path = project.root / LOCK
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        message = f"{shown(path)} cannot be read: {error}"
-        raise CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path))]) from error
+        recorded = tomllib.loads(read_file(path).decode()) if kind_of(path) != "nothing" else None
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise _unusable(path, f"cannot be read: {reason}") from error
+    for name, version in (recorded or {}).items():
+        if not isinstance(version, str):
+            raise _unusable(path, f"gives {name} no version in quotes")
+    return recorded
+
+
+def _unusable(path: Path, what: str) -> CompileError:
+    message, hint = f"{shown(path)} {what}", "`tfgitops lock` writes it anew"
+    return CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path), hint=hint)])
 
 
 def _missing(project: Project) -> Diagnostic:
@@ -112,6 +127,8 @@ def _difference(name: str, recorded: str | None, used: str | None) -> str:
     what = "the compiler" if name == "tfgitops" else f"plugin '{name}'"
     if used is None:
         return f"{what}, {recorded} in {LOCK}, is not installed"
+    if not used:
+        return f"{what} cannot be read"
     if recorded is None:
         return f"{what} {used} is not in {LOCK}"
     if name == "tfgitops" and _newer(recorded, used):

@@ -22,7 +22,7 @@ class AnswerError(Exception):
     def __init__(self, message: str, found: Any = "", expected: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.found = quoted(found)
+        self.found = brief(found)
         self.expected = expected
 
 
@@ -87,7 +87,7 @@ def place_of(at: Route) -> str:
     return ".".join(str(key) for key in at)
 
 
-def quoted(value: Any, most: int = 80) -> str:
+def brief(value: Any, most: int = 80) -> str:
     """Write any value as a message quotes it: short, and the same in every run."""
     try:
         text = str.__str__(value) if isinstance(value, str) else str.__str__(repr(value))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic, nearest
+from tfgitops.disk import is_there, kind_of, read_file, shown, unreadable
 
 LOCK = "tfgitops.lock"
 SPEC = "environment.yaml"
@@ -34,9 +35,13 @@ def find_root(environment: Path) -> Path:
 
     It is the nearest ancestor with ``.git``, or with a ``pyproject.toml`` that has ``[tool.tfgitops]``; else the
     folder above ``environments/``; else the environment's parent.
+
+    Raises:
+        CompileError: a pyproject.toml on the way cannot be read, or has not the right form: it may be the root's, and
+            another root has other plugins and settings.
     """
     for folder in (environment, *environment.parents):
-        if (folder / ".git").exists() or _tool_table(folder) is not None:
+        if _is_there(folder / ".git") or _tool_table(folder) is not None:
             return folder
     for folder in environment.parents:
         if folder.name == "environments":
@@ -48,9 +53,9 @@ def read_project(root: Path) -> Project:
     """Read the settings of a root.
 
     Raises:
-        CompileError: its pyproject.toml is not TOML, or ``[tool.tfgitops]`` has not the right form.
+        CompileError: its pyproject.toml cannot be read, or ``[tool.tfgitops]`` has not the right form.
     """
-    table = _tool_table(root, strict=True) or {}
+    table = _tool_table(root) or {}
     plugins = table.get("plugins", [])
     settings = table.get("settings", {})
     unknown = sorted(set(table) - {"plugins", "settings"})
@@ -63,28 +68,38 @@ def read_project(root: Path) -> Project:
     return Project(root=root, plugins=tuple(plugins), settings=settings)
 
 
-def _tool_table(folder: Path, *, strict: bool = False) -> dict[str, Any] | None:
+def _is_there(path: Path) -> bool:
+    try:
+        return is_there(path)
+    except OSError as error:  # it is the folder that lets nobody in
+        raise CompileError([unreadable(path.parent, error)]) from error
+
+
+def _tool_table(folder: Path) -> dict[str, Any] | None:
+    """Return what a folder's pyproject.toml says of us, if it does."""
     path = folder / "pyproject.toml"
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if "tfgitops" not in text:  # most are not ours: do not even parse them
+        data = read_file(path) if kind_of(path) == "file" else b""
+    except OSError as error:
+        raise CompileError([unreadable(path, error)]) from error
+    if b"tfgitops" not in data:  # most are not ours: do not even parse them
         return None
     import tomllib  # noqa: PLC0415 - most repositories have no settings of ours
 
     try:
-        table = tomllib.loads(text).get("tool", {}).get("tfgitops")
-    except tomllib.TOMLDecodeError as error:
-        if strict:
-            raise _refuse(folder, f"not TOML: {error}", "") from error
-        return None
-    return table if isinstance(table, dict) else None
+        tool = tomllib.loads(data.decode()).get("tool", {})
+    except (ValueError, RecursionError) as error:
+        raise _refuse(folder, f"not TOML: {error}", "") from error
+    table = tool.get("tfgitops") if isinstance(tool, dict) else tool
+    if table is not None and not isinstance(table, dict):
+        raise _refuse(folder, "[tool.tfgitops] must be a table", "it holds plugins and settings")
+    return table
 
 
 def _refuse(root: Path, message: str, hint: str) -> CompileError:
-    name = root / "pyproject.toml"
-    return CompileError([Diagnostic(code="TF101", severity="error", message=f"{name}: {message}", hint=hint)])
+    name = shown(root / "pyproject.toml")
+    diagnostic = Diagnostic(code="TF101", severity="error", message=f"{name}: {message}", hint=hint, file=name)
+    return CompileError([diagnostic])
 
 
 def file_like(target: str, path: Path, root: Path) -> str:

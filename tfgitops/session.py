@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.load import abandoned, find_environments, shown
+from tfgitops.load import shown
 from tfgitops.pipeline import Compiled, compile_environment
 from tfgitops.plugins.discovery import discover
 from tfgitops.project import Project, find_root, read_project
+from tfgitops.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,11 +41,13 @@ def open_session(
     ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on.
 
     Raises:
-        CompileError: a path is not there, has no environment, or they have more than one root.
+        CompileError: a path is not there, has no environment, cannot be read, or they have more than one root.
     """
-    given = list(paths)
-    lost = sorted({folder for path in given for folder in abandoned(path)})
-    folders = sorted({folder for path in given for folder in _environments(path, lost)})
+    surveys = [survey(path) for path in paths]
+    if problems := [problem for found in surveys for problem in found.problems]:
+        raise CompileError(problems)
+    lost = sorted({folder for found in surveys for folder in found.abandoned})
+    folders = sorted({folder for found in surveys for folder in found.environments})
     roots = {find_root(folder) for folder in (*folders, *lost)}
     if len(roots) > 1:
         names = " and ".join(shown(root) for root in sorted(roots))
@@ -53,16 +56,6 @@ def open_session(
     project = read_project(roots.pop())
     before_plugins(project)
     return Session(project=project, plugins=discover(project, without), folders=folders, abandoned=lost)
-
-
-def _environments(path: Path, lost: Sequence[Path]) -> list[Path]:
-    """Find the environments of one path; there may be none where only what an earlier one left is to be removed."""
-    try:
-        return find_environments(path)
-    except CompileError:
-        if any(folder.is_relative_to(path.resolve()) for folder in lost):
-            return []
-        raise
 
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
-from tfgitops.schema.complaint import Complaint
+from tfgitops.schema.complaint import Complaint, quoted
 from tfgitops.schema.keywords import errors
 from tfgitops.schema.mistyped import meant, strange
 from tfgitops.schema.slips import slip
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
 
 _MOUNT = re.compile(r"([a-z0-9-]+):(/[^\s:/][^\s:]*)")  # as Docker has it
-_SHOWN_AT_MOST = 60
 _KEYS_SHOWN = 4
 _TWO = 2
 _TYPE_NAMES = {
@@ -97,9 +96,16 @@ def _keys_hint(kinds: list[str], schema: Mapping[str, Any]) -> str:
 def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
     listed: Any = error.validator_value
     allowed = [str(item) for item in listed if item is not None]
-    hint = brought(str(value), schema) or did_you_mean(str(value), allowed) or schema.get("description", "")
+    hint = brought(str(value), schema) or _nearest(str(value), allowed) or schema.get("description", "")
     message = f"{_show(value)} is not allowed for {_name(at)}"
     return Problem(code="TF203", message=message, at=at, found=_show(value), expected=", ".join(allowed), hint=hint)
+
+
+def _nearest(text: str, allowed: list[str]) -> str:
+    """Guess what a value was meant to be; no guesses at versions, which look alike and do not mean each other."""
+    if len(allowed) == 1:
+        return f"only {allowed[0]} is supported"
+    return did_you_mean(text, allowed) if any(map(str.isalpha, text)) else ""
 
 
 def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -219,6 +225,4 @@ def _show(value: Any) -> str:
         return "a map"
     if type(value) is list:
         return "a list"
-    text = str(value)
-    short = text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}…"
-    return f"'{short}'" if type(value) is str else short
+    return quoted(value) if type(value) is str else quoted(str(value)).strip("'")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from tfgitops.committed import MANIFESTS, existing
 from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.disk import shown, unreadable, unwritable
 from tfgitops.headers import read_header
-from tfgitops.load import shown
 
 try:
     import fcntl
@@ -53,7 +53,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     problems = []
     if top.is_symlink():
         problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
-    elif top.exists() and not top.is_dir():
+    elif os.path.lexists(top) and not top.is_dir():
         problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
     found = dict(existing(top)) if not problems else {}
     differences = []
@@ -116,19 +116,15 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
                 (top / difference.path).unlink()
         _tidy(top)
     except OSError as error:
-        place = shown(Path(error.filename)) if isinstance(error.filename, str) else shown(top)
-        message = f"{place} cannot be written: {error.strerror or error}"
         hint = "see its permissions, and the room on the disk; the next build mends the rest"
-        raise CompileError(
-            [Diagnostic(code="TF602", severity="error", message=message, hint=hint, file=place)]
-        ) from error
+        raise unwritable(top, error, hint) from error
 
 
 def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
     """Replace a file as a whole: after a fault it is the old one or the new one.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written; it names this file, and not the one by which it is replaced.
     """
     final = str(path)
     folder, _, name = final.rpartition("/")
@@ -141,9 +137,11 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
         finally:
             os.close(handle)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108
+        if isinstance(error, OSError):
+            error.filename = final
         raise
 
 
@@ -162,12 +160,16 @@ def _write_all(handle: int, data: bytes) -> None:
 
 def _tidy(top: Path) -> None:
     """Remove what a killed build left, and folders that are empty now."""
-    for current, _, names in os.walk(top, topdown=False):
+    for current, _, names in os.walk(top, topdown=False, onerror=_raise) if top.is_dir() else ():
         for name in names:
             if name.startswith(_TEMPORARY):
                 Path(current, name).unlink()
         if not os.listdir(current):  # noqa: PTH208 - names are enough
             Path(current).rmdir()
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _links_above(top: Path, paths: Iterable[str]) -> list[Diagnostic]:
@@ -192,18 +194,27 @@ def _in_the_way(path: Path, reason: str) -> Diagnostic:
 def _locked(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:  # a file system without locks, as some network's are: no reason to wait for ever
+        return True
     return True
 
 
 @contextmanager
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
-    """Keep others that write off an environment; one that comes second says so, and waits."""
+    """Keep others that write off an environment; one that comes second says so, and waits.
+
+    Raises:
+        CompileError: the folder cannot be opened.
+    """
     if fcntl is None:
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise CompileError([unreadable(folder, error)]) from error
     try:
         if not _locked(handle):
             waiting()

@@ -230,3 +230,54 @@ def test_wrong_command_lines(repository: Repository, arguments: tuple[str, ...],
     result = run("build", *arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.replace("│", "").split())
+
+
+def test_a_repository_that_git_does_not_read_is_told_and_not_taken_for_none(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As in a container that runs as another user: the guard would else compare with what was built meanwhile."""
+    git = tmp_path_factory.mktemp("bin") / "git"
+    words = f"fatal: detected dubious ownership in repository at '{repository.top}'"
+    git.write_text(f'#!/bin/sh\necho "{words}" >&2\nexit 128\n', encoding="utf-8")
+    git.chmod(0o755)
+    _bump(repository)
+    before = _state(repository)
+    for arguments in (("build",), ("build", "--pin-rest"), ("pin", "environments/prod", "bert"), ("review",)):
+        result = run(*arguments, PATH=f"{git.parent}:/usr/bin:/bin")
+        assert result.exit_code == 1
+        assert "error[TF606]" in result.stderr
+        assert "Git says: detected dubious ownership" in result.stderr
+        assert f"git config --global --add safe.directory {repository.top}" in result.stderr
+    assert _state(repository) == before
+
+
+def test_a_git_that_cannot_be_run_is_told(repository: Repository, tmp_path_factory: pytest.TempPathFactory) -> None:
+    git = tmp_path_factory.mktemp("bin") / "git"
+    git.mkdir()
+    _bump(repository)
+    for command in ("build", "review"):
+        result = run(command, PATH=str(git.parent))
+        assert result.exit_code == 1
+        assert "error[TF606]: git cannot be run: Permission denied" in result.stderr
+
+
+@pytest.mark.parametrize("damage", ["a worktree that is gone", "a HEAD that is lost"])
+def test_a_repository_that_is_broken_is_told_and_not_taken_for_none(repository: Repository, damage: str) -> None:
+    git = repository.top / ".git"
+    if damage == "a HEAD that is lost":
+        (git / "HEAD").write_text("nonsense\n", encoding="utf-8")
+    else:
+        git.rename(repository.top / "elsewhere")
+        git.write_text("gitdir: /nowhere\n", encoding="utf-8")
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "error[TF606]" in result.stderr
+    assert "see what `git status` says there" in result.stderr
+    assert "environments/prod: nothing written" in result.stdout
+
+
+def test_a_mark_of_the_root_is_no_repository(repository: Repository) -> None:
+    shutil.rmtree(repository.top / ".git")
+    (repository.top / ".git").mkdir()
+    assert run("build", "--restart-all").exit_code == 0

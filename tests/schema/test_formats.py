@@ -83,6 +83,11 @@ BAD = [
     ("image", "https://docker.io/a/b:1", "docker.io/a/b:1"),
     ("image", "Team/App:1", "team/app:1"),
     ("image", "a b", "image reference"),
+    ("image", "${IMAGE}", "expand the template before"),
+    ("image", "registry/a:$TAG", "expand the template before"),
+    ("image", "{{ image }}", "expand the template before"),
+    ("image", "registry/a:<tag>", "expand the template before"),
+    ("image", "a" * 2000, "it has 2000 characters; 1024 at most"),
     ("job-name", "a" * 51, "shorten it by 1"),
     ("job-name", "2024-bert", "job-2024-bert"),
     ("job-name", "Bert", "bert"),
@@ -141,3 +146,10 @@ def test_a_size_in_the_wrong_unit_is_a_warning_that_names_the_right_one(
     result = compile_spec(spec)
     assert (result.ok, result.codes) == (True, [code])
     assert hint in result.text
+
+
+@pytest.mark.parametrize("form", ["image", "registry"])
+def test_a_refusal_is_short_however_long_the_value_is(form: str) -> None:
+    complaint = complain(form, "A" * 200_000)
+    assert complaint
+    assert len(complaint.message + complaint.expected + complaint.hint) < 300

@@ -17,6 +17,12 @@ COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", 
 
 
 class _Commands(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse what is empty, before the line is taken apart: as a path it would be the folder that one is in."""
+        if not ctx.resilient_parsing and any(not word or (word[:2] == "--" and word[-1] == "=") for word in args):
+            raise typer.BadParameter("an argument is empty, as is a variable of a shell that was never set")
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 

@@ -15,13 +15,14 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered, without_notes
-from tfgitops.load import find_environments, shown
+from tfgitops.disk import shown, unreadable
 from tfgitops.lock import check_lock
 from tfgitops.pipeline import Compiled
 from tfgitops.plain import printable
 from tfgitops.project import SPEC
 from tfgitops.report import text
 from tfgitops.session import Session, compile_all
+from tfgitops.survey import find_environments
 from tfgitops.write import alone
 
 EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command line, 3 a bug of tfgitops."
@@ -59,9 +60,12 @@ Paths = Annotated[
         metavar="[PATH]...",
         help="An environment, its environment.yaml, or a folder of environments.",
         show_default="environments",
+        readable=False,  # what cannot be read is a diagnostic, and no wrong command line
     ),
 ]
-Environment = Annotated[Path, typer.Argument(metavar="ENV", help="An environment's folder, or its environment.yaml.")]
+Environment = Annotated[
+    Path, typer.Argument(metavar="ENV", help="An environment's folder, or its environment.yaml.", readable=False)
+]
 Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
@@ -77,19 +81,15 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
+            Path.cwd()  # all that is said names files relative to it
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except CompileError as error:
             wanted = kwargs.get("format_")
             form = wanted if isinstance(wanted, Format) else Format.text  # a command may have formats of its own
             code = report(error.diagnostics, form, no_colour=kwargs.get("no_color", False))
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
-        except OSError as error:  # a full disk behind standard output: files of ours report theirs themselves
-            sys.stderr.write(f"standard output cannot be written: {error.strerror}\n")
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 1
+        except OSError as error:  # of a file: those of the streams end nothing (streams.py)
+            code = report([_system_fault(error)], Format.text, no_colour=kwargs.get("no_color", False))
         except KeyboardInterrupt as error:
             where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end
             print(f"interrupted{where}; what was written is whole", file=sys.stderr)
@@ -103,6 +103,18 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
         raise typer.Exit(code)
 
     return run
+
+
+def _system_fault(error: OSError) -> Diagnostic:
+    """Say what the system refuses, where nothing nearer to it said so."""
+    if isinstance(error.filename, str):
+        return unreadable(Path(error.filename), error)
+    message, hint = f"the system refuses: {error.strerror or error}", ""
+    try:
+        Path.cwd()
+    except OSError:
+        message, hint = "the working directory is not there any more", "go to a folder that is there"
+    return Diagnostic(code="TF101", severity="error", message=message, hint=hint)
 
 
 def one_environment(path: Path) -> Path:

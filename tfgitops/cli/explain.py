@@ -41,7 +41,9 @@ app = command_app()
 def explain(
     env: Annotated[
         Path,
-        typer.Argument(metavar="ENV", help="An environment, or its environment.yaml.", autocompletion=environments),
+        typer.Argument(
+            metavar="ENV", help="An environment, or its environment.yaml.", autocompletion=environments, readable=False
+        ),
     ],
     object_: Annotated[
         str | None,

@@ -52,7 +52,9 @@ def new(
     local: Annotated[bool, typer.Option("--local", help="Write one file of this repository, not a package.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Where to: ./tfgitops-NAME, or with --local plugins/."),
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Where to: ./tfgitops-NAME, or with --local plugins/.", readable=False
+        ),
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
@@ -89,7 +91,8 @@ def _next_local(key: str, path: Path) -> str:
 @guarded
 def try_(
     path: Annotated[
-        Path, typer.Argument(metavar="[PATH]", help="A package, a repository, or a local plugin's file.")
+        Path,
+        typer.Argument(metavar="[PATH]", help="A package, a repository, or a local plugin's file.", readable=False),
     ] = Path(),
     refresh: Annotated[bool, typer.Option("--refresh", help="Write anew what the cases expect.")] = False,
 ) -> int:

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.common import Without, command_app, example, guarded
-from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.diagnostics import CompileError
+from tfgitops.disk import unwritable
 from tfgitops.plugins.discovery import discover
 from tfgitops.project import find_root, read_project
 from tfgitops.schema.editors import for_editors
@@ -32,7 +33,9 @@ def schema(
     which: Annotated[
         Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
     ] = Which.environment,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", readable=False)
+    ] = None,
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
@@ -46,6 +49,5 @@ def schema(
     try:
         output.write_text(content, encoding="utf-8", newline="\n")
     except OSError as error:
-        message = f"{output} cannot be written: {error.strerror}"
-        raise CompileError([Diagnostic(code="TF602", severity="error", message=message)]) from error
+        raise unwritable(output, error) from error
     return 0

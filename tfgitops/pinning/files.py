@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.disk import resolved, unwritable
 from tfgitops.load import shown
 from tfgitops.resolve import merge_files
 from tfgitops.write import replace_file
@@ -90,7 +91,7 @@ class SpecFiles:
         for job in pins:
             document, route = self.place(job)
             keys = tuple(str(key) for key in route[len(document.prefix) :])
-            places.setdefault(document.path.resolve(), {})[job] = keys
+            places.setdefault(resolved(document.path), {})[job] = keys
         before = {path: path.read_bytes() for path in places}
         after = {}
         for path, routes in places.items():
@@ -139,8 +140,7 @@ def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
         for written in done:
             with suppress(OSError):
                 replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
-        message = f"{shown(path)} cannot be written: {error.strerror or error}"
-        raise CompileError([Diagnostic(code="TF602", severity="error", message=message)]) from error
+        raise unwritable(path, error) from error
 
 
 def has(value: Any, route: Route) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tfgitops.committed import MANIFESTS
 from tfgitops.diagnostics import CompileError
+from tfgitops.disk import unwritable
 from tfgitops.pinning.pins import committed_names, pin_jobs
 from tfgitops.pipeline import compile_environment
 from tfgitops.write import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled
@@ -40,14 +42,22 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
             replace_file(path, text.encode())
         pins = pin_jobs(folder, names)
         again = _compiled_again(folder, session)
-    except BaseException:
-        for path, content in before.items():
+    except BaseException as error:
+        _put_back(before)
+        if isinstance(error, OSError):
+            raise unwritable(folder / MANIFESTS, error) from error
+        raise
+    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
+
+
+def _put_back(before: Mapping[Path, bytes | None]) -> None:
+    """Make each file what it was, as far as the system lets it."""
+    for path, content in before.items():
+        with suppress(OSError):
             if content is None:
                 path.unlink(missing_ok=True)
             elif path.read_bytes() != content:
                 replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-        raise
-    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
 
 
 def _compiled_again(folder: Path, session: Session) -> Compiled:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.disk import kind_of, resolved, shown
 from tfgitops.hookspecs import API_VERSION
-from tfgitops.load import shown
-from tfgitops.plain import quoted
+from tfgitops.plain import brief
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins
 from tfgitops.plugins.faults import failed_import, keys_unknown, unusable
 
@@ -106,9 +106,13 @@ def _installed(point: Any, seconds: float) -> Plugin:
 
 
 def _local(project: Project, name: str, seconds: float) -> Plugin:
-    path = (project.root / name).resolve()
-    plugin = Plugin(path.stem, None, "local", name)
-    if not path.is_relative_to(project.root.resolve()) or not path.is_file():
+    plugin = Plugin(Path(name).stem, None, "local", name)
+    try:
+        path = resolved(project.root / name)
+        inside = path.is_relative_to(resolved(project.root)) and kind_of(project.root / name) == "file"
+    except OSError as error:
+        return plugin.unusable(f"cannot be read: {error.strerror}", "see [tool.tfgitops] plugins")
+    if not inside:
         return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
     found = _imported(plugin, lambda: _import_file(path), seconds, str(path))
     return replace(found, fault=replace(found.fault, file=shown(path))) if found.fault else found
@@ -129,7 +133,7 @@ def _declared(plugin: Plugin, hooks: Any) -> Plugin:
     """Return a plugin with its hooks, if it declares our version of the contract."""
     version = getattr(hooks, "tfgitops_api", None)
     if type(version) is not int or version != API_VERSION:
-        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {quoted(version)}"
+        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {brief(version)}"
         return plugin.unusable(declared, f"this compiler speaks version {API_VERSION}")
     return Plugin(plugin.name, hooks, plugin.version, plugin.origin, plugin.bundled)
 

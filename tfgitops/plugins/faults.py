@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Diagnostic, Problem
-from tfgitops.plain import quoted
+from tfgitops.plain import brief
 
 if TYPE_CHECKING:
     from tfgitops.diagnostics import Route
@@ -66,8 +66,8 @@ def keys_unknown(name: str) -> str:
 def told(error: BaseException) -> str:
     """Write an exception in short; of a syntax error what and where it is."""
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {quoted(error.msg, 200)} ({_name(str(error.filename))}:{error.lineno})"
-    return quoted(error, 400)
+        return f"{type(error).__name__}: {brief(error.msg, 200)} ({_name(str(error.filename))}:{error.lineno})"
+    return brief(error, 400)
 
 
 def failed_import(error: BaseException, file: str, seconds: float) -> str:

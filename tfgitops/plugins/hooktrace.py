@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem
 from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
-from tfgitops.plain import printable, quoted
+from tfgitops.plain import brief, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def _short(answer: Any) -> str:
 
 
 def _value(value: Any) -> str:
-    text = quoted(value, _VALUE_MAX + 1)
+    text = brief(value, _VALUE_MAX + 1)
     return text if len(text) <= _VALUE_MAX else text[:_VALUE_MAX] + "…"
 
 

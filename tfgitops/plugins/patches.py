@@ -10,7 +10,7 @@ from tfgitops.hookspecs import Patch
 from tfgitops.kubernetes.catalog import shape_of
 from tfgitops.kubernetes.shape import Notes, settle
 from tfgitops.model import JOB_LABEL
-from tfgitops.plain import AnswerError, check_route, expect, place_of, plain_map, quoted
+from tfgitops.plain import AnswerError, brief, check_route, expect, place_of, plain_map
 from tfgitops.schema.formats import RESERVED_ENV
 from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
 
@@ -102,7 +102,7 @@ def _check_containers(kind: str, value: Mapping[str, Any]) -> None:
     for name in _names(spec.get("containers")):
         if name == TRAINING_CONTAINER:
             raise AnswerError("`value.spec.containers` holds the training container: patch it with role.container(…)")
-        message = f"it adds the sidecar '{quoted(name)}', which never ends, and so its task never completes"
+        message = f"it adds the sidecar '{brief(name)}', which never ends, and so its task never completes"
         raise AnswerError(message, expected="an init container with restartPolicy: Always, a native sidecar")
 
 

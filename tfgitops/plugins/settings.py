@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Diagnostic, Span
-from tfgitops.load import shown
+from tfgitops.disk import read_file, shown
 from tfgitops.validate import validate
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _at_its_line(project: Project, plugin: str, problem: Problem) -> Diagnostic:
 
 def _read(project: Project) -> str:
     try:
-        return (project.root / "pyproject.toml").read_text(encoding="utf-8")
+        return read_file(project.root / "pyproject.toml").decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):  # the settings of a test need no file
         return ""
 

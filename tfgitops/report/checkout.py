@@ -27,9 +27,10 @@ class Checkout:
 
         What belongs to no file is shown on the root's pyproject.toml, or without one on the first of some specs.
         """
-        top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+        top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), root)
         project = root / "pyproject.toml"
-        return cls(top=top, fallback=next((path for path in (project, *specs) if path.is_file()), project))
+        files = (path for path in (project, *specs) if os.path.isfile(path))  # noqa: PTH113 - is_file raises
+        return cls(top=top, fallback=next(files, project))
 
     def path(self, file: str) -> str | None:
         """Return a file's path relative to the checkout, with slashes, or None if it is outside of it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfgitops.load import find_environments, shown
+from tfgitops.disk import is_there, kind_of, read_file
+from tfgitops.load import shown
 from tfgitops.pipeline import compile_environment
 from tfgitops.project import LOCK, SPEC
 from tfgitops.review.changes import changes_of, identity
@@ -14,6 +15,7 @@ from tfgitops.review.history import find_base
 from tfgitops.review.model import EnvironmentReview, Review
 from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
+from tfgitops.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -43,7 +45,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     found += [
         review_gone(base.top / folder, old, base)
         for folder, old in was.items()
-        if old.manifests and not (base.top / folder / SPEC).exists()
+        if old.manifests and not is_there(base.top / folder / SPEC)
     ]
     found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name)))
     problems: list[Problem] = []
@@ -59,7 +61,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
 def _others(session: Session, clusters: Container[str]) -> list[Compiled]:
     """Compile what stands beside the reviewed environments and lands on the same clusters: it shares their queues."""
     beside = {folder.parent for folder in session.folders if folder.parent != session.project.root}
-    folders = {folder for parent in beside for folder in find_environments(parent)} - {*session.folders}
+    folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
 
@@ -78,7 +80,7 @@ def _versions(project: Project) -> list[Path]:
 
 def _outside(project: Project, base: Base) -> Iterator[str]:
     for path in _versions(project):
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+        text = read_file(path).decode("utf-8", "replace") if kind_of(path) == "file" else None
         full = base.path(path)
         if (full in base.blobs) != (text is not None) or (text is not None and base.differs(full, text)):
             yield shown(path)

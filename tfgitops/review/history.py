@@ -8,6 +8,7 @@ from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
+from tfgitops.disk import is_there
 from tfgitops.git import run_git
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_REF = "origin/HEAD"
 _DEEPEN = 100
+_NO_REPOSITORY = "not a git repository (or any"  # a `.git` that somebody put there to mark the root
 _VERSIONS_MAX = 2000  # of manifests in history that are looked at for a name that returns
 
 
@@ -69,13 +71,33 @@ class Base:
 
 
 def find_head(root: Path, places: Iterable[Path]) -> Base | None:
-    """Return the newest commit, and the files that it has below some places; None where there is none to ask."""
-    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+    """Return the newest commit, and the files that it has below some places; None where there is none to ask.
+
+    Raises:
+        CompileError: there is a repository, and Git cannot say what is in it.
+    """
+    mark = next((folder / ".git" for folder in (root, *root.parents) if is_there(folder / ".git")), None)
+    if mark is None:
         return None
     try:
-        return find_base(root, places, "HEAD")
-    except CompileError:  # no commit yet, or no Git
+        said = run_git(root, "rev-parse", "--show-toplevel").stderr.decode(errors="replace")
+    except FileNotFoundError:  # no Git
         return None
+    except OSError as error:
+        raise _not_run(error) from error
+    if _NO_REPOSITORY in said and not _holds_something(mark):
+        return None
+    if not _succeeds(_top(root), "rev-parse", "--verify", "--quiet", "HEAD"):
+        return None
+    return find_base(root, places, "HEAD")
+
+
+def _holds_something(mark: Path) -> bool:
+    """Tell whether a `.git` is more than a mark, be it that nobody may look into it."""
+    try:
+        return is_there(mark / "HEAD")
+    except OSError:
+        return True
 
 
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
@@ -111,8 +133,13 @@ def _top(root: Path) -> Path:
     result = _run(root, "rev-parse", "--show-toplevel")
     if result.returncode:
         said = result.stderr.decode(errors="replace").strip().splitlines()
-        message = f"{root.name}/ cannot be reviewed: Git says: {said[0].removeprefix('fatal: ') if said else 'nothing'}"
-        raise _no_base(message, "review compares with a commit: run it inside of a Git repository")
+        words = said[0].removeprefix("fatal: ") if said else "nothing"
+        hint = "review compares with a commit: run it inside of a Git repository"
+        if _NO_REPOSITORY not in words or _holds_something(root / ".git"):
+            hint = "see what `git status` says there, and mend that first"
+        if "dubious ownership" in words:  # as in a container that runs as another user
+            hint = f"if it is yours: git config --global --add safe.directory {root}"
+        raise _no_base(f"{root.name}/ cannot be compared with a commit: Git says: {words}", hint)
     return type(root)(os.fsdecode(result.stdout.rstrip(b"\n"))).resolve()
 
 
@@ -197,3 +224,10 @@ def _run(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedP
         return run_git(top, *arguments, data=data)
     except FileNotFoundError as error:
         raise _no_base("there is no git, with which review reads what was committed", "install it") from error
+    except OSError as error:
+        raise _not_run(error) from error
+
+
+def _not_run(error: OSError) -> CompileError:
+    hint = "see which git it is that PATH leads to" if isinstance(error, PermissionError) else ""
+    return _no_base(f"git cannot be run: {error.strerror}", hint)

@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.load import shown
+from tfgitops.disk import shown, unwritable
 from tfgitops.project import find_root, read_project
 from tfgitops.scaffold.localentry import with_local_plugin
 from tfgitops.testing.cases import find_cases
@@ -69,10 +69,7 @@ def write_local(forms: Mapping[str, str], folder: Path | None = None) -> list[Pa
         raise _refuse("TF601", f"{shown(path)} is there already", "choose another name, or another folder with -o")
     read_project(root)  # what is wrong with it already is said in its own words
     project = root / PYPROJECT
-    try:
-        old = project.read_bytes().decode() if project.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise _refuse("TF102", f"{shown(project)} cannot be read: {error}", "") from error
+    old = project.read_bytes().decode() if project.exists() else ""  # what cannot be read was told by read_project
     new = with_local_plugin(old, path.relative_to(root).as_posix(), shown(project))
     _write(path, _hooks(forms, _OWN_SCHEMA, inline=_filled("schema.py", forms), any=", Any"))
     _write(project, new)
@@ -94,7 +91,7 @@ def _write(path: Path, text: str) -> None:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
         replace_file(path, text.encode(), mode)
     except OSError as error:
-        raise _refuse("TF602", f"{shown(path)} cannot be written: {error.strerror}", "") from error
+        raise unwritable(path, error) from error
 
 
 def _refuse(code: str, message: str, hint: str) -> CompileError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_SHOWN_AT_MOST = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
@@ -13,3 +15,8 @@ class Complaint:
     expected: str = ""
     hint: str = ""
     code: str = "TF203"
+
+
+def quoted(text: str) -> str:
+    """Write a text as a message quotes it: short, however long it is."""
+    return f"'{text if len(text) <= _SHOWN_AT_MOST else text[:_SHOWN_AT_MOST] + '…'}'"

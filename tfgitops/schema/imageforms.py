@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tfgitops.schema.complaint import Complaint
+from tfgitops.schema.complaint import Complaint, quoted
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
@@ -12,6 +12,7 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
 )
 _IMAGE_MAX = 1024
+_PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
 def image(value: str) -> Complaint | None:
@@ -20,11 +21,15 @@ def image(value: str) -> Complaint | None:
         return None
     bare = value.partition("://")[2]
     hint = "as in registry.example.com/team/image:tag"
-    if bare and _IMAGE.match(bare):
+    if len(value) > _IMAGE_MAX:
+        hint = f"it has {len(value)} characters; {_IMAGE_MAX} at most are allowed"
+    elif _PLACEHOLDER.search(value):
+        hint = "a template is not expanded here: write the value itself, or expand the template before"
+    elif bare and _IMAGE.match(bare):
         hint = f"leave out the scheme: {bare}"
     elif _IMAGE.match(value.lower()):
         hint = f"a repository is in lower case: {value.lower()}"
-    return Complaint(f"'{value}' is not an image reference", "[registry/]repository[:tag][@digest]", hint)
+    return Complaint(f"{quoted(value)} is not an image reference", "[registry/]repository[:tag][@digest]", hint)
 
 
 def registry(value: str) -> Complaint | None:
@@ -40,4 +45,4 @@ def registry(value: str) -> Complaint | None:
         hint = f"write {value.rstrip('/*')}: what is below it is meant, too"
     elif _IMAGE.match(f"docker.io/{value}/x"):
         hint = f"write docker.io/{value}, if it is of Docker Hub"
-    return Complaint(f"'{value}' is not a registry, or a part of one", "host[:port][/path], without tag", hint)
+    return Complaint(f"{quoted(value)} is not a registry, or a part of one", "host[:port][/path], without tag", hint)

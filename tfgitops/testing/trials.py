@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.disk import kind_of, resolved
 from tfgitops.load import find_environments, shown
 from tfgitops.project import find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
@@ -48,8 +49,8 @@ def find_subject(path: Path) -> Subject:
     Raises:
         CompileError: there is no plugin, or nothing to try it on.
     """
-    path = path.resolve()
-    if not path.exists():
+    path = resolved(path)
+    if kind_of(path) == "nothing":
         raise _refuse(f"{path} is not there", "name a package's folder, a repository or a local plugin's file")
     folder = path if path.is_dir() else path.parent
     root, settings = folder, {}
@@ -58,8 +59,8 @@ def find_subject(path: Path) -> Subject:
     else:
         root = find_root(folder / "environments" / "any")
         project = read_project(root)
-        listed = [name for name in project.plugins if path.is_dir() or (root / name).resolve() == path]
-        plugins, settings = [load_file((root / name).resolve(), name) for name in listed], project.settings
+        listed = [name for name in project.plugins if path.is_dir() or resolved(root / name) == path]
+        plugins, settings = [load_file(resolved(root / name), name) for name in listed], project.settings
     if not plugins:
         hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
         raise _refuse(f"there is no plugin in {shown(path)}", hint)

@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Final
 
 from tfgitops.diagnostics import Diagnostic, Span
+from tfgitops.disk import kind_of, read_file, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,13 +17,11 @@ MAX_BYTES: Final = 16 * 2**20
 def read_text(path: Path, name: str) -> str | Diagnostic:
     """Return a file's text, or what is wrong with the file; ``name`` is what to call it."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if kind_of(path) == "file" and path.stat().st_size > MAX_BYTES:
             return _wrong("TF106", f"{name} is larger than {MAX_BYTES >> 20} MiB", "split it into jobs/*.yaml")
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as error:
-        return _wrong(
-            "TF101", f"{name} cannot be read: {error.strerror or error}", "look at the file and its permissions"
-        )
+        return unreadable(path, error)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         return _wrong("TF102", f"{name} is UTF-16 or UTF-32", "save it as UTF-8")
     data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
