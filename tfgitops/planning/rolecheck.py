@@ -79,17 +79,18 @@ def _commands(job: Job, role: Role) -> Iterator[tuple[Mapping[str, Any], Route]]
     """Yield what says a command of the role's pods: each init container, and the strongest for the training one."""
     training: list[tuple[Mapping[str, Any], Route]] = []
     for holder in (role, job):
-        spec = overlay_source(holder, "pod").get("spec") or {}
-        for key in ("containers", "initContainers"):
-            written = enumerate(spec.get(key) or ())
-            places = [(container, (*holder.route, "pod", "spec", key, index)) for index, container in written]
-            if key == "containers":
-                training += places
-            else:
-                yield from (place for place in places if place[0].get("command"))
-        training.append((overlay_source(holder, "container"), (*holder.route, "container")))
+        if "pod" in holder.data:
+            spec, at = overlay_source(holder, "pod").get("spec") or {}, (*holder.route, "pod", "spec")
+            yield from (place for place in _containers(spec, "initContainers", at) if place[0].get("command"))
+            training += _containers(spec, "containers", at)
+        if "container" in holder.data:
+            training.append((overlay_source(holder, "container"), (*holder.route, "container")))
     training.append((role.data, role.route))
     yield from [place for place in training if place[0].get("command")][:1]
+
+
+def _containers(spec: Mapping[str, Any], key: str, at: Route) -> Iterator[tuple[Mapping[str, Any], Route]]:
+    yield from ((container, (*at, key, index)) for index, container in enumerate(spec.get(key) or ()))
 
 
 def check_workdir(job: Job) -> Iterator[Problem]:
