@@ -8,7 +8,6 @@ from tfgitops.diagnostics import Problem, Words
 from tfgitops.kubernetes import quantity
 from tfgitops.planning.template import overlay_source
 from tfgitops.shell.command import STRING_MAX, script_of
-from tfgitops.shell.faults import shell_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,6 +67,8 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
+        from tfgitops.shell.faults import shell_faults  # noqa: PLC0415 - for those who write shell texts
+
         for fault in shell_faults(found.text, bash=found.bash):
             yield Problem(
                 code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,

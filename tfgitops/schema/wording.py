@@ -1,4 +1,4 @@
-"""Judge the shape of a spec by its JSON Schema, and say what is wrong in the spec's own words."""
+"""What a JSON Schema finds wrong, in the spec's own words: read only where something is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.schema.complaint import Complaint, quoted
-from tfgitops.schema.keywords import errors
 from tfgitops.schema.mistyped import meant, strange
 from tfgitops.schema.slips import slip
 from tfgitops.schema.strangers import answer, brought
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from jsonschema import ValidationError
 
@@ -28,21 +27,14 @@ _TYPE_NAMES = {
 }  # fmt: skip
 
 
-def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: bool) -> Iterator[Problem]:
-    """Yield a problem for each place where a value has not the shape that a schema gives it.
-
-    Args:
-        value: a file's value, or a merged spec.
-        schema: a schema without references, from `tfgitops.schema.spec.join`.
-        at: the route of the value in the merged spec.
-        part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
-    """
+def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
+    """Yield a problem for each error of a value, which stands at a route of the merged spec."""
     slips: set[Route] = set()
-    for error in errors(value, schema, part=part):
-        if found := slip(value, schema, error.absolute_path):  # what is wrong in it follows from where it stands
-            if found.at not in slips:
-                yield found.problem(at)
-            slips.add(found.at)
+    for error in found:
+        if slipped := slip(value, schema, error.absolute_path):  # what is wrong in it follows from where it stands
+            if slipped.at not in slips:
+                yield slipped.problem(at)
+            slips.add(slipped.at)
         else:
             yield from _problems(error, (*at, *error.absolute_path))
 
