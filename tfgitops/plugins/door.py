@@ -174,17 +174,20 @@ class Plugins:
         vars(other).update(_failed=set(), _spoilt=False)
         return other
 
-    def ask(self, hook: str, at: Route, problems: list[Problem], **arguments: Any) -> Iterator[tuple[str, Any]]:
+    def ask(
+        self, hook: str, at: Route, problems: list[Problem], *, only: str = "", **arguments: Any
+    ) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's answers to a hook with its name, checked and plain (`tfgitops.plugins.answers`).
 
         pluggy calls hooks newest-first, and entry points arrive in whatever order the installation lists them;
         neither may leak into a committed file. A plugin that raises, or answers with something else than the hook
         promises, is added to ``problems`` at a route of the spec, and the others are asked all the same.
+        ``only`` is the name of the one that is asked, where it is not all of them.
         """
         shown = {name: read_only(value) for name, value in arguments.items()}
         answered = self._traced if self.traced else self._answered
         for plugin, call in self._calls(hook):
-            if self._failed and plugin.name in self._failed:
+            if (only and plugin.name != only) or (self._failed and plugin.name in self._failed):
                 continue
             if self._late and plugin.name in self._late:
                 problems.append(replace(self._late[plugin.name], at=at))
