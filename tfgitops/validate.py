@@ -65,7 +65,8 @@ def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], 
     key = str(at[-1])
     known = schema.get("properties", {})
     hint = _strange(key) or schema.get("x-hints", {}).get(key, "")
-    if not hint and (belongs := schema.get("x-elsewhere", {}).get(key)):  # unless it is nearly one of those here
+    belongs = schema.get("x-elsewhere", {}).get(key) or schema.get("x-left-out")
+    if not hint and belongs:  # unless it is nearly one of those here
         hint = did_you_mean(key, list(known), cutoff=0.8) or belongs
     hint = hint or _elsewhere(key, value, known)
     if not hint:

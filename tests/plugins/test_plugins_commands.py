@@ -276,4 +276,7 @@ def test_a_package_that_cannot_be_imported_is_told(package: Path) -> None:
     (package / "tfgitops_cost_centre/__init__.py").write_text("import nosuch\n")
     result = run("plugins", "test", package)
     assert (result.exit_code, "Traceback" in result.stderr) == (1, False)
-    assert "tfgitops_cost_centre cannot be imported: No module named 'nosuch'" in result.stderr
+    assert (
+        "(tfgitops_cost_centre) cannot be imported: ModuleNotFoundError(\"No module named 'nosuch'\") (__init__.py:"
+        in result.stderr
+    )

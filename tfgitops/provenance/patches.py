@@ -53,12 +53,22 @@ class JobPatches:
         found = self._followed[asked].get(at)
         if not found and self.is_unasked(patch.because):
             return Source(routes=(patch.because,), layer=PLUGIN, value=value, plugin=plugin)
-        routes = sorted(found or [patch.because], key=lambda route: str(self._written(route)) != str(value))
+        routes = sorted(found or [patch.because], key=lambda route: str(self.written(route)) != str(value))
         return Source(routes=tuple(routes), value=value, plugin=plugin)
 
     def is_unasked(self, because: Route) -> bool:
         """Tell whether something is there because of the job, or a role, and not of what one says."""
         return because in (self._job.route, *(role.route for role in self._job.roles))
+
+    def without(self, plugin: str, patch: Patch, route: Route) -> bool | None:
+        """Tell whether a patch would be there if nothing stood at a route; None where its plugin fails then."""
+        trial = self._trials.setdefault(plugin, _Trial(self, self._job, self._plugins, plugin))
+        *_, job = self.changed(route)
+        answers = trial.ask(job)
+        if answers is None:
+            return None
+        mine = [one for name, one in self.all if name == plugin and _alike(one, patch)]
+        return sum(_alike(one, patch) for one in answers) >= len(mine)
 
     def _experiment(self, plugin: str, patch: Patch) -> Followed:
         """Find which fields of a patch follow which values of the spec."""
@@ -82,21 +92,21 @@ class JobPatches:
 
     def candidates(self, because: Route, reads: Reads) -> Iterator[Route]:
         """Yield the values below what asked, then all others that the hook reads."""
-        block = MISSING if self.is_unasked(because) else self._written(because)
+        block = MISSING if self.is_unasked(because) else self.written(because)
         if block is not MISSING:
             yield from ((*because, *inner) for inner, _ in leaves(block))
         for route in reads.routes(lambda route: block is not MISSING and route[: len(because)] == because):
-            if self._written(route) is not MISSING:
+            if self.written(route) is not MISSING:
                 yield route
 
     def said(self, because: Route) -> Route:
         """Return the route of the job for a key that only jobs have, and that a plugin named of a role."""
         holder = self._holder(because)
-        if holder is None or holder is self._job or self._written(because) is not MISSING:
+        if holder is None or holder is self._job or self.written(because) is not MISSING:
             return because
         return (*self._job.route, *because[len(holder.route) :])
 
-    def _written(self, route: Route) -> Any:
+    def written(self, route: Route) -> Any:
         """Return what the merged spec says at a route of this job, or of the environment, or what a setting is."""
         if route[:1] == (SETTINGS,):
             return reach(self._job.environment.settings, route[1:])
@@ -135,7 +145,7 @@ class _Trial:
         self._plugin = plugin
         self._otherwise: dict[Route, list[Sequence[Patch]]] = {}
         environment, self.reads = watched(alone(job, job.environment).environment)
-        self.said = self._ask(replace(job, environment=environment)) or ()
+        self.said = self.ask(replace(job, environment=environment)) or ()
 
     def otherwise(self, route: Route) -> Iterator[Sequence[Patch]]:
         """Yield what the plugin says with other values at a route.
@@ -143,11 +153,12 @@ class _Trial:
         A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
         """
         if route not in self._otherwise:
-            answers = [self._ask(job) for job in self._patches.changed(route)]
+            answers = [self.ask(job) for job in self._patches.changed(route)]
             self._otherwise[route] = [answer for answer in answers if answer is not None]
         yield from self._otherwise[route]
 
-    def _ask(self, job: Job) -> Sequence[Patch] | None:
+    def ask(self, job: Job) -> Sequence[Patch] | None:
+        """Return what the plugin says of a job; None where it fails."""
         crashes: list[Problem] = []  # those of the job as it is were reported when it was planned
         said = self._plugins.ask("tfgitops_contribute", job.route, crashes, only=self._plugin, job=job)
         answers = [patch for _, patch in said]
