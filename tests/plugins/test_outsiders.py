@@ -72,7 +72,7 @@ def described(schema: Any, key: str) -> list[str]:
 
 
 def test_there_are_packages() -> None:
-    assert {"tfgitops-cost", "tfgitops-rdma"} <= set(NAMES)
+    assert set(NAMES) == {"tfgitops-checkpoint-sidecar", "tfgitops-cost", "tfgitops-rdma"}
     for folder in EXTERNAL:
         project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
         assert list(project["entry-points"]) == ["tfgitops"]

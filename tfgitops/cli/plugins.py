@@ -80,7 +80,7 @@ def _next_package(folder: Path) -> str:
 def _next_local(key: str, path: Path) -> str:
     return (
         f"tfgitops plugins list      it is there; change {shown(path)} as you like\n"
-        f"tfgitops plugins test      the contract, on plugins/cases/ok/NAME/environment.yaml or your environments\n"
+        f"tfgitops plugins test      its cases, in plugins/cases/, and the contract\n"
         f"tfgitops schema            what editors know of `{key}`"
     )
 
