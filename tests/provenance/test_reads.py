@@ -36,6 +36,10 @@ jobs:
 SETTINGS = '[tool.tfgitops.settings.mlflow]\nregion = "eu"\nlimits = {cpus = 4}\n'
 TOP = "job.environment.get('mlflow')"
 READ = {
+    "a copy with another strategy": (
+        "__import__('dataclasses').replace(job, strategy='none').get('mlflow')['experiment']",
+        ["jobs.train.mlflow.experiment"],
+    ),
     "a scalar of the plugin's one block": (f"{TOP}['uri']", ["mlflow.uri"]),
     "a switch": (f"'on' if {TOP}.get('on') else 'off'", ["mlflow.on"]),
     "a map": (f"','.join(f'{{k}}={{v}}' for k, v in {TOP}['tags'].items())", ["mlflow.tags.site", "mlflow.tags.owner"]),
@@ -102,6 +106,21 @@ def test_a_field_of_an_object_follows_what_its_hook_reads(what: str, plugged: Pl
     body = f"for job in environment.jobs: yield Object({manifest.replace('VALUE', value)}, {because!r})"
     plugged.plugin("mlflow", SCHEMA + hook("tfgitops_objects", "environment", body))
     assert sorted(route for route, _ in winners(plugged, "cm/mlflow", "data.a")) == sorted(expected)
+
+
+def test_a_field_follows_the_key_that_asked_for_it_too_where_its_hook_cannot_do_without(plugged: Plugged) -> None:
+    env = f"{{'env': [{{'name': 'A', 'value': {TOP}['uri']}}, {{'name': 'B', 'value': mine['experiment']}}]}}"
+    lines = (
+        "if mine := job.get('mlflow'):",
+        "    for role in job.roles:",
+        f"        yield role.container({env}, 'mlflow')",
+    )
+    plugged.plugin("mlflow", SCHEMA + contribute("\n".join(lines)))
+    assert [route for route, _ in winners(plugged, "train", "worker.env[A].value")] == [
+        "mlflow.uri",
+        "jobs.train.mlflow",
+    ]
+    assert [route for route, _ in winners(plugged, "train", "worker.env[B].value")] == ["jobs.train.mlflow.experiment"]
 
 
 def test_of_two_patches_of_one_cause_each_follows_its_own(plugged: Plugged) -> None:

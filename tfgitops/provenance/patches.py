@@ -88,7 +88,18 @@ class JobPatches:
                     for field in sorted(fields, key=str):
                         found.setdefault(field, []).append(route)
                     break
+        self._add_cause(found, plugin, patch)
         return found
+
+    def _add_cause(self, found: dict[Route, list[Route]], plugin: str, patch: Patch) -> None:
+        """Let fields follow the key that asked for them, too, where it must be there and no value in it was found."""
+        because = self.said(patch.because)
+        bare = [routes for routes in found.values() if not any(route[: len(because)] == because for route in routes)]
+        if not bare or self.is_unasked(because) or self.written(because) is MISSING:
+            return
+        if not self.without(plugin, patch, because):
+            for routes in bare:
+                routes.append(because)
 
     def candidates(self, because: Route, reads: Reads) -> Iterator[Route]:
         """Yield the values below what asked, then all others that the hook reads."""

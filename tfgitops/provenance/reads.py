@@ -120,8 +120,8 @@ class _Noting:
     def __getattribute__(self, name: str) -> Any:
         get = super().__getattribute__
         route = type(self)._keys.get(name)  # noqa: SLF001 - of the classes below
-        if route:
-            at, reads = get("_noted")
+        if route and (noted := get("__dict__").get("_noted")):  # a copy that a plugin made has none
+            at, reads = noted
             reads.note((*at, *route))
         return get(name)
 
