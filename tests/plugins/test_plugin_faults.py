@@ -58,6 +58,19 @@ def test_a_plugin_that_cannot_be_used_is_listed_with_its_fault(what: str, root: 
     assert {one["name"] for one in listed if one["fault"]} == {"demo"}
 
 
+def test_an_entry_point_that_names_nothing_is_listed_with_its_fault(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "x-1.dist-info").mkdir()
+    (root / "x-1.dist-info/METADATA").write_text("Name: tfgitops-x\nVersion: 1\n")
+    (root / "x-1.dist-info/entry_points.txt").write_text("[tfgitops]\nx = json:nothing\ny = nosuch\n")
+    monkeypatch.syspath_prepend(str(root))
+    result = run("plugins", "list")
+    assert result.exit_code == 1
+    assert "cannot be imported: AttributeError(\"module 'json' has no attribute 'nothing'\")\n" in result.stdout
+    assert "cannot be imported: ModuleNotFoundError(\"No module named 'nosuch'\")\n" in result.stdout
+
+
 def test_two_plugins_of_one_name_are_listed_with_their_fault(root: Path) -> None:
     local(root, gpu=GOOD)
     result = run("plugins", "list")

@@ -104,7 +104,7 @@ def _where(error: BaseException, file: str) -> str:
     """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if file and name.startswith(file)]
-    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or lines[-1:]
+    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or [*filter(_is_in_ours, lines[-1:])]
     return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
 
 
@@ -113,6 +113,11 @@ def file_of(hooks: Any) -> str:
     module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
     file = str(getattr(module, "__file__", None) or "")
     return file.removesuffix("__init__.py")
+
+
+def _is_in_ours(place: tuple[str, int]) -> bool:
+    """Tell whether a line is one of the compiler's; one of Python's own says nothing."""
+    return place[0].startswith(_OURS)
 
 
 def _is_of_others(file: str) -> bool:
