@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from tfgitops.pipeline import Compiled, File
     from tfgitops.plan import Planned
-    from tfgitops.plugins.door import Plugins
     from tfgitops.review.history import Base
+    from tfgitops.session import Session
 
     Json = dict[str, Any]
 
@@ -71,7 +71,7 @@ def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
     return None
 
 
-def review_environment(compiled: Compiled, was: Committed | None, base: Base, plugins: Plugins) -> EnvironmentReview:
+def review_environment(compiled: Compiled, was: Committed | None, base: Base, session: Session) -> EnvironmentReview:
     """Say what becomes of each object of an environment that is there now."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
@@ -86,7 +86,7 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, pl
         name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=tuple(_groups(compiled, base, changes, objects, plugins)), differences=tuple(_differences(compiled)),
+        groups=tuple(_groups(compiled, base, changes, objects, session)), differences=tuple(_differences(compiled)),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
         notes=tuple(notes),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _differences(compiled: Compiled) -> Iterator[Any]:
 
 
 def _groups(
-    compiled: Compiled, base: Base, changes: Iterable[Change], objects: Mapping[str, Planned], plugins: Plugins
+    compiled: Compiled, base: Base, changes: Iterable[Change], objects: Mapping[str, Planned], session: Session
 ) -> Iterator[Group]:
     """Group the new runs by what caused them; the causes of most trainings come first."""
     environment = compiled.environment
@@ -173,8 +173,9 @@ def _groups(
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
     if not restarted:
         return
-    specs, jobs = Specs(environment.places, base), {job.route: job for job in environment.jobs}
-    finder = Causes(environment, plugins, specs.differ)
+    specs = Specs(environment.places, base, session.project.root)
+    jobs = {job.route: job for job in environment.jobs}
+    finder = Causes(environment, session.plugins, specs.differ)
     causes = {}
     for change in restarted:
         planned = objects[change.path]
