@@ -31,7 +31,10 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
     """
     spec = manifest["spec"]
     tasks, least = spec["tasks"], spec["minAvailable"]
-    beside = _beside_what_lasts(tasks) if any("dependsOn" in task for task in tasks) else []
+    counts = [task["replicas"] for task in tasks]
+    if least == sum(counts):  # then none waits, and all are needed
+        return counts
+    beside = _beside_what_lasts(tasks)
     by_task = least >= sum(task["minAvailable"] for task in tasks)
     first = sum(task["replicas"] for task in tasks if not task.get("dependsOn"))
     needed = []
