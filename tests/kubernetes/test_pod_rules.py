@@ -225,3 +225,53 @@ def test_text_of_any_kind_is_judged() -> None:
 def test_values_too_long_to_be_remembered_are_judged_all_the_same() -> None:
     (fault,) = judge_template(pod(nodeSelector={"pool": "x" * 5000}))
     assert fault.rule == "k8s-node-selector-label-value"
+
+
+_SELECTOR = {"labelSelector": {"matchLabels": {"app": "a"}}}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pod(
+            hostNetwork=True,
+            initContainers=[{"name": "fetch", "image": "a", "ports": [{"containerPort": 80, "hostPort": 81}]}],
+        ),
+        pod(hostIPC=True, securityContext={"sysctls": [{"name": "kernel.shm_other", "value": "1"}]}),
+        pod(
+            topologySpreadConstraints=[
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "zone",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                    "matchLabelKeys": ["b", "b"],
+                    **_SELECTOR,
+                }
+            ]
+        ),
+        container(
+            env=[
+                {
+                    "name": "A",
+                    "valueFrom": {
+                        "resourceFieldRef": {
+                            "containerName": "tensorflow",
+                            "resource": "limits.hugepages-",
+                            "divisor": 1,
+                        }
+                    },
+                }
+            ]
+        ),
+        container(resources={"limits": {"cpu": (1 << 63) - 1}}),
+    ],
+    ids=["port of an init container", "sysctl of the node", "key twice in one list", "huge pages", "largest integer"],
+)
+def test_what_kubernetes_takes_is_taken(template: dict[str, Any]) -> None:
+    assert judge_template(template) == []
+
+
+@pytest.mark.parametrize("amount", [1 << 63, -(1 << 63) - 1, 1e19])
+def test_an_amount_that_is_no_int64_must_be_text(amount: float) -> None:
+    (fault,) = judge_template(container(resources={"limits": {"cpu": amount}}))
+    assert fault.rule == "decode-int-range"

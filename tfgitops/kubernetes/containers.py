@@ -160,7 +160,7 @@ def _judge_ports(spec: Json) -> Iterator[Fault]:
             if name and name in names:
                 yield RULES.fault("k8s-container-ports-name-duplicate", (*place, "name"), name=name)
             names.add(name)
-            if shared and number != port["containerPort"]:
+            if shared and at[0] == "containers" and number != port["containerPort"]:
                 yield RULES.fault("k8s-container-ports-host-port-differs", (*place, "hostPort"))
             holder = (number, port.get("protocol") or "TCP", port.get("hostIP", ""))
             if number and holder in taken:

@@ -54,7 +54,7 @@ def _terms(affinity: Json) -> Iterator[tuple[Route, Json]]:
 
 def _judge_keys(family: str, term: Json, used: set[str], at: Route) -> Iterator[Fault]:
     seen = set(used)
-    for field in _LISTS:
+    for field in _LISTS:  # twice in one list is nothing to Kubernetes
         keys = term.get(field, ())
         if keys and "labelSelector" not in term:
             yield RULES.fault(f"{family}-match-label-keys-selector-mismatch", (*at, field), field=field)
@@ -62,7 +62,7 @@ def _judge_keys(family: str, term: Json, used: set[str], at: Route) -> Iterator[
         for i, key in enumerate(keys):
             if key in seen:
                 yield RULES.fault(f"{family}-match-label-keys-both-lists", (*at, field, i), found=key)
-            seen.add(key)
+        seen.update(keys)
 
 
 def _keys(selector: Json) -> set[str]:

@@ -178,9 +178,13 @@ def _integer(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     if isinstance(value, float) and not value.is_integer():
         return notes.refuse(value, at, "a whole number", rule="decode-not-integer")
     number = int(value)
-    if not -(1 << shape.bits) <= number < 1 << shape.bits:
+    if not _fits(number, shape.bits):
         return notes.refuse(value, at, "a smaller number", rule="decode-int-range", bits=shape.bits + 1)
     return number
+
+
+def _fits(number: int, bits: int) -> bool:
+    return -(1 << bits) <= number < 1 << bits
 
 
 def _boolean(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
@@ -192,6 +196,8 @@ def _quantity(_shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int):
         hint = "write a number, such as 500m, 2 or 4Gi"
+    elif type(value) is int and not _fits(value, 63):
+        return notes.refuse(value, at, "a smaller number", rule="decode-int-range", bits=64)
     elif not (hint := explain(value) or ""):
         return value
     return notes.refuse(value, at, "a quantity", rule="decode-quantity-form", hint=hint)

@@ -22,7 +22,7 @@ RULES = Rules(
 # What a pod cannot set where it shares the node's namespace of that kind.
 _KEPT = {
     "hostNetwork": re.compile(r"net\."),
-    "hostIPC": re.compile(r"kernel\.(shm|msg|sem$)|fs\.mqueue\."),
+    "hostIPC": re.compile(r"kernel\.(sem|shm(all|max|mni|_rmid_forced)?|msg(max|mnb|mni)?)\Z|fs\.mqueue\."),
 }
 
 

@@ -28,11 +28,16 @@ _PARTLY = {
     "crd-q-weight-range": "drifts: the webhook turns a weight of 0 into 1",
     "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
     "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
+    "k8s-volumes-empty-dir-size-limit-forbidden": "drifts: the server stores -0 as 0",
     # It fails, or does nothing, later.
     "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
     "pod-affinity-label-key-selected": "fails later: Kubernetes adds the pod's own value to such a selector",
     "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
     "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",
+    "k8s-env-from-config-map-ref-name-dns-subdomain": "hangs: no ConfigMap can have such a name",
+    "k8s-env-from-secret-ref-name-dns-subdomain": "hangs: no Secret can have such a name",
+    "k8s-security-seccomp-profile-localhost-profile-required": "fails later: an empty path names all profiles' folder",
+    "k8s-container-ports-host-port-duplicate": "hangs: Kubernetes fills in such a port in the pod, and refuses that",
     # Not for a manifest in Git.
     "meta-owner-references": "fails later: only the cluster knows an owner's uid, so the object is garbage to it",
     "queue-root-protected": "the root queue is Volcano's own, and an update of its amounts is refused",
@@ -40,6 +45,7 @@ _PARTLY = {
     "pod-windows": "no training job needs it",
     "pod-annotation-retired": "no training job needs it: securityContext and tolerations took its place",
     "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
+    "k8s-service-account-dns-subdomain": "no training job needs it: serviceAccountName wins over this old name of it",
     "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
 }
 """Rules that the cluster has too, and asks less by: most of what breaks ours, it refuses."""
