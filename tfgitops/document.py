@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Span
-from tfgitops.yamltext import compose
+from tfgitops.yamltext import borrowed, compose, has_aliases
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tfgitops.diagnostics import Route, Words
@@ -40,6 +41,17 @@ class Document:
     @cached_property
     def _lines(self) -> list[str]:
         return self.text.split("\n")
+
+    @cached_property
+    def has_aliases(self) -> bool:
+        """Whether something in this file may stand for something else in it."""
+        return has_aliases(self.text)
+
+    def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
+        """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
+        key, value = self._follow(route)[-1]
+        if self.has_aliases and value is not None:
+            yield from borrowed(key, value)
 
     def depth(self, route: Route) -> int:
         """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
