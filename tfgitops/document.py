@@ -84,6 +84,28 @@ class Document:
         """Return the part of a route that stands in this file: without the keys of a short form."""
         return route[: len(self.prefix) + len(self._follow(route)) - 1]
 
+    def home(self, route: Route) -> Route:
+        """Return the route at which a value stands in this file, where an alias or a merge key leads to it."""
+        written = self.written(route)
+        if not self.has_aliases:
+            return written
+        return self._homes.get(id(self._follow(written)[-1][1]), written)
+
+    @cached_property
+    def _homes(self) -> dict[int, Route]:
+        """The route of each node, an anchor's being the first."""
+        homes: dict[int, Route] = {}
+        found: list[tuple[Route, Node]] = [(self.prefix, self._tree)] if self._tree else []
+        while found:
+            route, node = found.pop()
+            if id(node) in homes:
+                continue
+            homes[id(node)] = route
+            inner = [((*route, key), value) for key, (_, value) in node.entries.items() if key != "<<"]
+            inner += [((*route, index), item) for index, item in enumerate(node.items)]
+            found += reversed(inner)
+        return homes
+
     def literal(self, route: Route) -> str:
         """Return the value of a route as it is written, where it is on one line; else nothing."""
         node = self._follow(route)[-1][1]

@@ -16,7 +16,7 @@ from tfgitops.project import SPEC
 from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
 from tfgitops.review.model import EnvironmentReview, Group
-from tfgitops.review.specs import Specs, plain_text
+from tfgitops.review.past import plain_text
 from tfgitops.write import compare
 from tfgitops.yamltext import TextError, parse
 
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from tfgitops.model import Environment, Job
     from tfgitops.pipeline import Compiled, File
     from tfgitops.plan import Planned
     from tfgitops.plugins.door import Plugins
     from tfgitops.review.history import Base
 
     Json = dict[str, Any]
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +85,16 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, pl
     changes = sort_changes(changes_between(old, new))
     touched = {change.path for change in changes}
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
+    restarted = _restarted(environment, changes, objects)
+    finder = Causes(environment, plugins, base, restarted.values())
+    groups = tuple(_groups(finder, changes, restarted, objects))
     return EnvironmentReview(
         name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=tuple(_groups(compiled, base, changes, objects, plugins)), differences=tuple(_differences(compiled)),
+        groups=groups, differences=tuple(_differences(compiled)),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
-        notes=tuple(notes),
+        notes=(*notes, *_stale(finder, base)),
     )  # fmt: skip
 
 
@@ -164,22 +170,26 @@ def _differences(compiled: Compiled) -> Iterator[Any]:
         return
 
 
+def _restarted(environment: Environment, changes: Iterable[Change], objects: Mapping[str, Planned]) -> dict[str, Job]:
+    """Return the jobs that start anew, by the paths of their manifests."""
+    jobs = {job.route: job for job in environment.jobs}
+    paths = [change.path for change in changes if change.is_job and change.verdict == "new run"]
+    return {path: jobs[objects[path].because] for path in paths}
+
+
+def _stale(finder: Causes, base: Base) -> Iterator[str]:
+    """Say that manifests of a base were not built after its specs had changed, where that restarts something."""
+    if names := sorted(finder.stale):
+        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        yield f"the manifests at {base.commit[:10]} are older than its specs, which is why these restart, too: {listed}"
+
+
 def _groups(
-    compiled: Compiled, base: Base, changes: Iterable[Change], objects: Mapping[str, Planned], plugins: Plugins
+    finder: Causes, changes: Iterable[Change], jobs: Mapping[str, Job], objects: Mapping[str, Planned]
 ) -> Iterator[Group]:
     """Group the new runs by what caused them; the causes of most trainings come first."""
-    environment = compiled.environment
-    assert environment is not None
-    restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
-    if not restarted:
-        return
-    specs, jobs = Specs(environment.places, base), {job.route: job for job in environment.jobs}
-    finder = Causes(environment, plugins, specs.differ)
-    causes = {}
-    for change in restarted:
-        planned = objects[change.path]
-        job = jobs[planned.because]
-        causes[change.path] = specs.settle(job, finder.of(job, planned, change))
+    restarted = [change for change in changes if change.path in jobs]
+    causes = {change.path: finder.of(jobs[change.path], objects[change.path], change) for change in restarted}
     often = Counter(cause for found in causes.values() for cause in found)
     groups: dict[Cause | None, list[Change]] = defaultdict(list)
     for change in restarted:

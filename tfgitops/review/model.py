@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 QueueState = Literal["ours", "new", "gone", "external"]
 State = Literal["compared", "new", "gone", "broken"]
 
+OTHER_VERSION = "another version of the compiler or of a plugin"
+"""What started a training anew, where nothing in the specs differs."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Group:

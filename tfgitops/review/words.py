@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
+from tfgitops.review.model import OTHER_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,8 @@ def has_news(one: EnvironmentReview) -> bool:
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
     """Return what caused new runs, each with its place."""
     if not group.causes:
-        return [("another version of the compiler or of a plugin", ", ".join(review.outside))]
+        outside = ", ".join(review.outside)
+        return [(OTHER_VERSION if outside else f"{OTHER_VERSION} (no file says so)", outside)]
     return [reason(cause) for cause in group.causes]
 
 
