@@ -270,3 +270,38 @@ def test_a_spec_of_the_base_that_is_wrong_by_now_is_compared_as_it_is(full: Repo
     full.base(("  workdir: /w\n", ""), ("tf:2.21", "tf:2.22"))
     assert set(_causes(full)) == set(ALL)
     assert all("defaults.image base.yaml:4" in causes for causes in _causes(full).values())
+
+
+SETTING = """
+from tfgitops import SchemaFragment, hookimpl
+tfgitops_api = 1
+@hookimpl
+def tfgitops_schema():
+    yield SchemaFragment("settings", "level", {"type": "string"})
+@hookimpl
+def tfgitops_contribute(job):
+    for role in job.roles:
+        if level := job.environment.settings.get("mine", {}).get("level"):
+            yield role.container({'env': [{'name': 'LEVEL', 'value': level}]})
+"""
+PYPROJECT = """\
+[tool.tfgitops]
+plugins = ["mine.py"]
+[tool.tfgitops.settings.mine]
+level = "high"
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "label", "line"), [('level = "low"\n', "level", 4), ("", "level (removed)", 3)], ids=["changed", "removed"]
+)
+def test_a_setting_of_a_plugin_is_named_as_a_line_of_the_spec_is(
+    full: Repository, new: str, label: str, line: int
+) -> None:
+    full.write("mine.py", SETTING)
+    full.write("pyproject.toml", PYPROJECT)
+    _keep(full)
+    full.edit("pyproject.toml", ('level = "high"\n', new))
+    text = " ".join(full.review().stdout.split())
+    assert f"because of tool.tfgitops.settings.mine.{label} pyproject.toml:{line} env LEVEL high" in text
+    assert f"`tool.tfgitops.settings.mine.{label}` would restart 4 trainings" in run("build").stderr

@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfgitops.diagnostics import Route, Span
-    from tfgitops.document import Document
     from tfgitops.model import Environment, Job
     from tfgitops.plan import Planned
-    from tfgitops.plugins.door import Plugins
     from tfgitops.provenance.origins import Origin
     from tfgitops.review.changes import Change
     from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.history import Base
     from tfgitops.review.since import Found
-    from tfgitops.review.specs import Difference
+    from tfgitops.review.specs import Difference, File
+    from tfgitops.session import Session
 
 _TASKS = ("spec", "tasks")
 
@@ -57,14 +56,14 @@ class Causes:
     of the commit that wrote the manifests are asked. ``stale`` are the names of the jobs of which they know more.
     """
 
-    def __init__(self, environment: Environment, plugins: Plugins, base: Base | None, jobs: Iterable[Job]) -> None:
+    def __init__(self, environment: Environment, session: Session, base: Base | None, jobs: Iterable[Job]) -> None:
         """Look into an environment for some of its jobs; without a base nobody knows what was said."""
         self.stale: set[str] = set()
         self._environment = environment
-        self._plugins = plugins
+        self._session = session
         self._base = base
         self._jobs = frozenset(job.name for job in jobs)
-        self._present = Provenance(environment, plugins)
+        self._present = Provenance(environment, session.plugins)
         self._documents = {document.name: document for document in environment.places.documents}
 
     def of(self, job: Job, planned: Planned, change: Change) -> list[Cause]:
@@ -97,8 +96,9 @@ class Causes:
         return self._since if older is self._base else self._after(older) if older else None
 
     def _after(self, base: Base) -> Since:
-        past = Past(now=self._environment, base=base, schema=self._plugins.schema, jobs=self._jobs)
-        return Since(past, self._plugins, self._present)
+        plugins, root = self._session.plugins, self._session.project.root
+        past = Past(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
+        return Since(past, plugins, self._present)
 
     def _older_causes(self, job: Job, planned: Planned, change: Change, left: list[FieldChange]) -> Found:
         """Explain fields by the specs of the commit that wrote the manifests, and take those out that are explained."""
@@ -131,11 +131,11 @@ class Causes:
         span = there.span(home[:-1] if isinstance(home[-1], int) else home)
         return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
-    def _place(self, document: Document, route: Route) -> Cause:
+    def _place(self, document: File, route: Route) -> Cause:
         home = document.home(route)
         return Cause(span=document.span(route), route=home, own=self._is_own(document))
 
-    def _is_own(self, document: Document) -> bool:
+    def _is_own(self, document: File) -> bool:
         return bool(document.prefix) or document.path.parent == self._environment.folder
 
 

@@ -39,8 +39,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     base = find_base(session.project.root, [*_places(results, paths), *_versions(session.project)], ref)
     was = committed(base, session.folders)
     found = [
-        review_environment(compiled, was.pop(base.path(compiled.folder), None), base, session.plugins)
-        for compiled in results
+        review_environment(compiled, was.pop(base.path(compiled.folder), None), base, session) for compiled in results
     ]
     found += [
         review_gone(base.top / folder, old, base)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tfgitops.model import Environment, Job
     from tfgitops.pipeline import Compiled, File
     from tfgitops.plan import Planned
-    from tfgitops.plugins.door import Plugins
     from tfgitops.review.history import Base
+    from tfgitops.session import Session
 
     Json = dict[str, Any]
 
@@ -74,7 +74,7 @@ def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
     return None
 
 
-def review_environment(compiled: Compiled, was: Committed | None, base: Base, plugins: Plugins) -> EnvironmentReview:
+def review_environment(compiled: Compiled, was: Committed | None, base: Base, session: Session) -> EnvironmentReview:
     """Say what becomes of each object of an environment that is there now."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
@@ -86,7 +86,7 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, pl
     touched = {change.path for change in changes}
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
     restarted = _restarted(environment, changes, objects)
-    finder = Causes(environment, plugins, base, restarted.values())
+    finder = Causes(environment, session, base, restarted.values())
     groups = tuple(_groups(finder, changes, restarted, objects))
     return EnvironmentReview(
         name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from tfgitops.write import Difference
 
 QueueState = Literal["ours", "new", "gone", "external"]
-State = Literal["compared", "new", "gone", "broken"]
-
-OTHER_VERSION = "another version of the compiler or of a plugin"
+NO_LINE = "another version of the compiler or of a plugin"
 """What started a training anew, where nothing in the specs differs."""
+
+State = Literal["compared", "new", "gone", "broken"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.disk import shown
 from tfgitops.document import Document
 from tfgitops.load import Source
+from tfgitops.plugins.settingsfile import PYPROJECT
 from tfgitops.project import SPEC, Project
 from tfgitops.resolve import resolve, widened
+from tfgitops.review.settings import SettingsFile
 from tfgitops.validate import validate
 from tfgitops.yamltext import TextError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
     from tfgitops.diagnostics import Route
     from tfgitops.model import Environment
@@ -38,6 +41,7 @@ class Past:
 
     now: Environment
     base: Base
+    root: Path
     schema: SpecSchema
     jobs: Collection[str]
 
@@ -60,11 +64,17 @@ class Past:
         return self._widened(self._pruned([was]))[0]
 
     @cached_property
+    def settings(self) -> SettingsFile:
+        """The settings of the plugins."""
+        content = self.base.find(self.base.path(self.root / PYPROJECT))
+        return SettingsFile(root=self.root, text=plain_text(content or b"") or "")
+
+    @cached_property
     def environment(self) -> Environment | None:
         """What the files resolved to; None where that is nothing, or no more."""
         source = Source(
             folder=self.now.folder, documents=self._pruned(self._files),
-            project=Project(root=self.base.top, settings={name: dict(one) for name, one in self.now.settings.items()}),
+            project=Project(root=self.root, settings=self.settings.settings),
         )  # fmt: skip
         if not source.documents or not self._valid(source.documents):
             return None

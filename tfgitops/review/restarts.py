@@ -12,6 +12,7 @@ from tfgitops.committed import MANIFESTS, read_manifest
 from tfgitops.diagnostics import Diagnostic, did_you_mean
 from tfgitops.headers import read_header
 from tfgitops.load import shown
+from tfgitops.plugins.settingsfile import PYPROJECT
 from tfgitops.project import LOCK, SPEC
 
 if TYPE_CHECKING:
@@ -124,16 +125,16 @@ class Guard:
     def _versions(self) -> list[Path]:
         """The files that name the versions of the compiler and its plugins, or are a plugin."""
         project = self._session.project
-        return [project.root / name for name in (LOCK, "pyproject.toml", *project.plugins)]
+        return [project.root / name for name in (LOCK, PYPROJECT, *project.plugins)]
 
     @property
     def _other_version(self) -> str:
         """What to blame where nothing in the specs differs, and which file says so, if one does."""
-        from tfgitops.review.model import OTHER_VERSION  # noqa: PLC0415 - for builds that stop alone
+        from tfgitops.review.model import NO_LINE  # noqa: PLC0415 - for builds that stop alone
 
         assert self._head is not None
         named = [shown(path) for path in self._versions if self._head.has_changed(path)]
-        return f"{OTHER_VERSION} ({', '.join(named) or 'no file says so'})"
+        return f"{NO_LINE} ({', '.join(named) or 'no file says so'})"
 
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the committed text of each manifest that has one."""
@@ -153,7 +154,7 @@ class Guard:
 
         environment = self._compiled.environment
         assert environment is not None
-        finder = Causes(environment, self._session.plugins, self._head, [restart.job for restart in restarts])
+        finder = Causes(environment, self._session, self._head, [restart.job for restart in restarts])
         by_cause: dict[Cause | str, list[Restart]] = defaultdict(list)
         for restart in restarts:
             causes = _causes(finder, restart)

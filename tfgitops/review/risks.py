@@ -10,7 +10,7 @@ from tfgitops.gitops.argocd import SYNC_OPTIONS
 from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
 from tfgitops.review.changes import is_job, job_name
-from tfgitops.review.model import Risk
+from tfgitops.review.model import NO_LINE, Risk
 from tfgitops.review.queues import is_queue
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ RISKS = {
 }
 """Every kind of risk, the gravest first."""
 
-_NO_LINE = ("another version of the compiler or of a plugin", "")
+_NO_LINE = (NO_LINE, "")
 _RUN = re.compile(r"\$\(RUN\)|\$\{?RUN\b")
 _ABSOLUTE = re.compile(r"(?:^|[=:\s\"'])/")
 _STARTS = ("new run", "added", "renamed")

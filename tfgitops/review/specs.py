@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.places import role_depth
+from tfgitops.plugins.settingsfile import TABLE
+from tfgitops.review.settings import SettingsFile, settings_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.provenance.origins import Origin
     from tfgitops.review.past import Past
 
+    File = Document | SettingsFile
     Kind = Literal["said", "removed", "null"]
 
 _NO_NEW_RUN = frozenset({"annotations", "labels", "minAvailable", "pin", "priorityClassName"})
@@ -31,20 +34,20 @@ class Difference:
     that of the wide form, the outermost that differs.
     """
 
-    now: Document | None
-    then: Document | None
+    now: File | None
+    then: File | None
     route: Route
     kind: Kind
     value: Any
 
     @property
-    def place(self) -> tuple[Document, Route]:
+    def place(self) -> tuple[File, Route]:
         """The file that says it, or said it, and the route by which it is written there."""
         document = self.then if self.kind == "removed" else self.now
         assert document is not None
         return document, document.written(self.route)
 
-    def is_at(self, document: Document | None, origin: Origin) -> bool:
+    def is_at(self, document: File | None, origin: Origin) -> bool:
         """Tell whether it differs there where a field came from, or in the block that a plugin made it of."""
         if document is None:
             return False
@@ -100,6 +103,8 @@ class Specs:
         for was in then.values():
             if was.prefix:  # of other files, `extends` says that they are no more
                 found += _between(was, None, was.value, {}, was.prefix)
+        settings = settings_now(past.root)
+        found += _between(past.settings, settings, past.settings.settings, settings.settings, TABLE)
         return [one for one in found if not str(one.route[0]).startswith("x-")]
 
     @cached_property
@@ -114,7 +119,8 @@ class Specs:
         return found
 
     def _near(self, origin: Origin) -> Iterable[Difference]:
-        file, at = origin.span.file, origin.at
+        at = origin.at
+        file = self._past.settings.name if at[: len(TABLE)] == TABLE else origin.span.file
         if len(at) < 2:  # noqa: PLR2004 - a block of the environment's
             return self._by_place.get((file, at), ())
         above = [one for one in self._by_place.get((file, at[:1]), ()) if len(one.route) == 1]
@@ -134,7 +140,7 @@ class Specs:
                     yield from (one for one in self._by_place.get((file, link[:1]), ()) if len(one.route) == 1)
 
 
-def _between(then: Document | None, now: Document | None, was: Any, value: Any, at: Route) -> Iterator[Difference]:
+def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[Difference]:
     """Yield where two values differ, the outermost routes."""
     if was == value:
         return
@@ -153,7 +159,7 @@ def _between(then: Document | None, now: Document | None, was: Any, value: Any, 
         yield Difference(now, then, at, "null" if value is None else "said", value)
 
 
-def _added(then: Document | None, now: Document | None, value: Any, at: Route) -> Iterator[Difference]:
+def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[Difference]:
     yield Difference(now, then, at, "null" if value is None else "said", value)
     for inner in _nulls(value):
         if inner:
@@ -161,7 +167,7 @@ def _added(then: Document | None, now: Document | None, value: Any, at: Route) -
 
 
 def _between_lists(
-    then: Document | None, now: Document | None, was: list[Any], value: list[Any], at: Route
+    then: File | None, now: File | None, was: list[Any], value: list[Any], at: Route
 ) -> Iterator[Difference]:
     found = False
     for index, element in enumerate(value):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
-from tfgitops.review.model import OTHER_VERSION
+from tfgitops.review.model import NO_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def why(group: Group, review: Review) -> list[tuple[str, str]]:
     """Return what caused new runs, each with its place."""
     if not group.causes:
         outside = ", ".join(review.outside)
-        return [(OTHER_VERSION if outside else f"{OTHER_VERSION} (no file says so)", outside)]
+        return [(NO_LINE if outside else f"{NO_LINE} (no file says so)", outside)]
     return [reason(cause) for cause in group.causes]
 
 
