@@ -8,7 +8,7 @@ import pytest
 
 from tfgitops.document import Document
 from tfgitops.own import own_digest
-from tfgitops.yamltext import parse
+from tfgitops.yamltext import has_aliases, parse
 
 TEXT = """\
 x-common: &common {image: r.io/t:1, worker: 2}
@@ -80,6 +80,14 @@ def test_what_a_job_says_and_which_anchors_it_takes_is_its_own(old: str, new: st
 
 def test_blocks_without_aliases_have_the_digests_that_they_had() -> None:
     assert _own("jobs:\n  a: {command: [x], worker: 2}\n") == {"a": _own(TEXT)["plain"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["b: *a", "b: [*a]", "b: {c: *a}", '{"b":*a}', "b:\n  - *a", "b: [x,*a]", "<<: *a", "*a : b"]
+)
+def test_no_alias_is_passed_over(text: str) -> None:
+    assert has_aliases(f"x: &a y\n{text}\n")
+    assert not has_aliases("args: ['a*b', 2*3, '&']  # **")
 
 
 @pytest.mark.parametrize("key", ["labels: {a: b}", "annotations: {a: b}", "minAvailable: 1", "priorityClassName: p"])

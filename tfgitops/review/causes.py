@@ -79,7 +79,7 @@ class Causes:
             if not found and self._older is None:  # nobody knows what was said when the manifests were written
                 return self._said_now(job, planned, fields)
         if left and not unpinned and (not found or any(field.gone for field in left)):
-            found += self._since.rest(job, left, found)
+            found += self._since.rest(job, planned, change, left, found)
         return sorted({self._cause(*one) for one in (*found, *unpinned)})
 
     @cached_property

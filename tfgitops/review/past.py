@@ -57,11 +57,9 @@ class Past:
 
     def beside(self, document: Document) -> Document | None:
         """Return what a file was that is part of the spec now and was there without being part of it."""
-        content = self.base.find(self.base.path(document.path))
-        was = None if content is None else self._document(self.base.path(document.path), content, document.prefix)
-        if was is None:
-            return None
-        return self._widened(self._pruned([was]))[0]
+        path = self.base.path(document.path)
+        was = self._same(path) or self._document(path, self.base.find(path), document.prefix)
+        return self._widened(self._pruned([was]))[0] if was else None
 
     @cached_property
     def settings(self) -> SettingsFile:
@@ -100,12 +98,14 @@ class Past:
         """Yield the environment's file, and the files of its jobs."""
         folder = self.base.path(self.now.folder)
         spec, jobs = posixpath.normpath(f"{folder}/{SPEC}"), posixpath.normpath(f"{folder}/jobs")
-        named = {path: path.rpartition("/")[2].removesuffix(".yaml") for path in self.base.blobs}
+        named = {
+            path: path.rpartition("/")[2].removesuffix(".yaml") for path in self.base.blobs if path.startswith(jobs)
+        }
         files = {path: name for path, name in sorted(named.items()) if path == f"{jobs}/{name}.yaml"}
-        texts = self.base.read([spec, *files])
         prefixes: dict[str, Route] = {spec: (), **{path: ("jobs", name) for path, name in files.items()}}
-        for path, content in texts.items():
-            if document := self._document(path, content, prefixes[path]):
+        texts = self.base.read(path for path in prefixes if not self._same(path))
+        for path, prefix in prefixes.items():
+            if document := self._same(path) or self._document(path, texts.get(path), prefix):
                 yield document
 
     def _extended(self, document: Document) -> Iterator[Document]:
@@ -113,25 +113,36 @@ class Past:
         seen = {document.path}
         while type(target := document.value.get("extends")) is str:
             path = posixpath.normpath(posixpath.join(posixpath.dirname(self.base.path(document.path)), target))
-            content = self.base.find(path)
-            found = None if content is None else self._document(path, content, ())
+            found = self._same(path) or self._document(path, self.base.find(path), ())
             if found is None or found.path in seen:
                 return
             seen.add(found.path)
             yield found
             document = found
 
-    def _document(self, path: str, content: bytes, prefix: Route) -> Document | None:
-        text, place = plain_text(content) or "", self.base.top / path
-        now = next((one for one in self.now.places.documents if one.path.resolve() == place), None)
+    @cached_property
+    def _by_path(self) -> dict[str, Document]:
+        return {self.base.path(document.path): document for document in self.now.places.documents}
+
+    def _same(self, path: str) -> Document | None:
+        """Return a file that is as it was, of which nothing has to be read."""
+        now = self._by_path.get(path)
+        return None if now is None or self.base.differs(path, now.text) else now
+
+    def _document(self, path: str, content: bytes | None, prefix: Route) -> Document | None:
+        if content is None:
+            return None
+        text, now = plain_text(content) or "", self._by_path.get(path)
         if now is not None and now.text == text:
             return now
         try:
             value = parse(text)
         except TextError:
             return None
-        name = now.name if now else shown(place)
-        return Document(path=place, name=name, text=text, value=value, prefix=prefix) if type(value) is dict else None
+        if type(value) is not dict:
+            return None
+        place = now.path if now else self.base.top / path
+        return Document(path=place, name=now.name if now else shown(place), text=text, value=value, prefix=prefix)
 
     @cached_property
     def _wanted(self) -> frozenset[str]:

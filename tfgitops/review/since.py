@@ -51,11 +51,16 @@ class Since:
                 left.append(field)
         return found, left
 
-    def rest(self, job: Job, left: Iterable[FieldChange], found: Found) -> Found:
-        """Return what else differs, and may be why the fields that are left do."""
+    def rest(self, job: Job, planned: Planned, change: Change, left: Iterable[FieldChange], found: Found) -> Found:
+        """Return what else differs, and may be why the fields that are left do.
+
+        What stands outside of jobs can be that of a field which a plugin gave another value.
+        """
         known = {one for one, _ in found}
         rest = [one for one in self.specs.of_job(job) if one not in known]
-        if not rest and any(field.before is not ABSENT for field in left):
+        changed = (field for field in left if field.before is not ABSENT)
+        both = ((*origins(self._present, planned, field), *self._origins_then(job, change, field)) for field in changed)
+        if not rest and any(origin.through for several in both for origin in several):
             rest = [one for one in self.specs.of_environment() if one not in known]
         return [(one, None) for one in rest]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Steps = tuple[str | int, ...]
 
-_ALIAS = re.compile(r"(?:^|[\s\[{,])\*[^\s\[\]{},*]").search
+_ALIAS = re.compile(r"(?:^|[\s\[{,:])\*[^\s\[\]{},*]").search
 
 
 def has_aliases(text: str) -> bool:
