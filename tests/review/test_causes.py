@@ -13,49 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SPEC = "environments/prod/environment.yaml"
-DEFAULTS = """\
-  serviceAccount: training
-  workdir: /w
-  maxRetry: 5
-  port: 3333
-  restartPolicy: OnFailure
-  imagePullSecrets: [registry]
-"""
-VOLUMES = "volumes:\n  data: {claim: data, path: /data, readOnly: true}\n"
-RESNET = """\
-  resnet:
-    command: [python, train.py, --out=/logs/$(RUN)]
-    volumes: [logs, data]
-    plugins: {svc: [--disable-network-policy=true]}
-    strategy: in-graph
-    chief: {}
-    worker: {replicas: 2, cpu: 8, gpu: {count: 2, product: A100}, shm: 1Gi}
-    evaluator: {cpu: 1}
-    ps: 1
-  small:
-    from: resnet
-    worker: {replicas: 1}
-"""
 TF2 = "    strategy: in-graph\n"
-
-
-@pytest.fixture
-def full(repository: Repository) -> Repository:
-    """A repository whose jobs have something of everything, built and committed."""
-    repository.write("environments/base.yaml", repository.read("environments/base.yaml") + DEFAULTS + VOLUMES)
-    text = repository.read(SPEC)
-    start, end = text.index("  resnet:"), text.index("  shards:")
-    repository.write(SPEC, text[:start] + RESNET + text[end:])
-    _keep(repository)
-    return repository
-
-
-def _keep(repository: Repository) -> None:
-    """Build, commit, and let `main` be that commit."""
-    repository.build("--restart-all")
-    repository.commit("kept")
-    repository.git("checkout", "--quiet", "-B", "main")
-    repository.git("checkout", "--quiet", "-B", "change")
 
 
 def _causes(repository: Repository) -> dict[str, tuple[str, ...]]:
@@ -178,7 +136,7 @@ def anchored(repository: Repository) -> Repository:
     """A repository whose jobs share something by an anchor."""
     text = repository.read(SPEC)
     repository.write(SPEC, text[: text.index("jobs:")] + ANCHOR)
-    _keep(repository)
+    repository.keep()
     return repository
 
 
@@ -300,7 +258,7 @@ def test_a_setting_of_a_plugin_is_named_as_a_line_of_the_spec_is(
 ) -> None:
     full.write("mine.py", SETTING)
     full.write("pyproject.toml", PYPROJECT)
-    _keep(full)
+    full.keep()
     full.edit("pyproject.toml", ('level = "high"\n', new))
     text = " ".join(full.review().stdout.split())
     assert f"because of tool.tfgitops.settings.mine.{label} pyproject.toml:{line} env LEVEL high" in text

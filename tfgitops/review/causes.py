@@ -75,7 +75,8 @@ class Causes:
         found, left = self._since.explain(job, planned, change, fields)
         unpinned: Found = [(one, None) for one in self._since.specs.pins(job)]
         if left and not unpinned:
-            found += self._older_causes(job, planned, change, left)
+            more, left = self._explain_by_older(job, planned, change, left)
+            found += more
             if not found and self._older is None:  # nobody knows what was said when the manifests were written
                 return self._said_now(job, planned, fields)
         if left and not unpinned and (not found or any(field.gone for field in left)):
@@ -100,14 +101,16 @@ class Causes:
         past = Past(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
         return Since(past, plugins, self._present)
 
-    def _older_causes(self, job: Job, planned: Planned, change: Change, left: list[FieldChange]) -> Found:
-        """Explain fields by the specs of the commit that wrote the manifests, and take those out that are explained."""
+    def _explain_by_older(
+        self, job: Job, planned: Planned, change: Change, fields: list[FieldChange]
+    ) -> tuple[Found, list[FieldChange]]:
+        """Explain fields by the specs of the commit that wrote the manifests; return those that are left, too."""
         if self._older is None or self._older is self._since:
-            return []
-        found, left[:] = self._older.explain(job, planned, change, left)
+            return [], fields
+        found, left = self._older.explain(job, planned, change, fields)
         if found:
             self.stale.add(job.name)
-        return found
+        return found, left
 
     def _said_now(self, job: Job, planned: Planned, fields: Iterable[FieldChange]) -> list[Cause]:
         """Return the lines that give the fields that differ, and are not the job's own: nobody changed that."""
