@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from tfgitops.model import Environment, Job
     from tfgitops.pipeline import Compiled, File
-    from tfgitops.plan import Planned
     from tfgitops.review.history import Base
     from tfgitops.session import Session
 
@@ -85,16 +83,14 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     changes = sort_changes(changes_between(old, new))
     touched = {change.path for change in changes}
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
-    restarted = _restarted(environment, changes, objects)
-    finder = Causes(environment, session, base, restarted.values())
-    groups = tuple(_groups(finder, changes, restarted, objects))
+    groups = tuple(groups_of(compiled, base, changes, session))
     return EnvironmentReview(
         name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
         groups=groups, differences=tuple(_differences(compiled)),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
-        notes=(*notes, *_stale(finder, base)),
+        notes=(*notes, *_stale(groups, base)),
     )  # fmt: skip
 
 
@@ -170,25 +166,21 @@ def _differences(compiled: Compiled) -> Iterator[Any]:
         return
 
 
-def _restarted(environment: Environment, changes: Iterable[Change], objects: Mapping[str, Planned]) -> dict[str, Job]:
-    """Return the jobs that start anew, by the paths of their manifests."""
-    jobs = {job.route: job for job in environment.jobs}
-    paths = [change.path for change in changes if change.is_job and change.verdict == "new run"]
-    return {path: jobs[objects[path].because] for path in paths}
-
-
-def _stale(finder: Causes, base: Base) -> Iterator[str]:
+def _stale(groups: Iterable[Group], base: Base) -> Iterator[str]:
     """Say that manifests of a base were not built after its specs had changed, where that restarts something."""
-    if names := sorted(finder.stale):
+    if names := sorted(name for group in groups for name in group.stale):
         listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
         yield f"the manifests at {base.commit[:10]} are older than its specs, which is why these restart, too: {listed}"
 
 
-def _groups(
-    finder: Causes, changes: Iterable[Change], jobs: Mapping[str, Job], objects: Mapping[str, Planned]
-) -> Iterator[Group]:
+def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session: Session) -> Iterator[Group]:
     """Group the new runs by what caused them; the causes of most trainings come first."""
-    restarted = [change for change in changes if change.path in jobs]
+    environment = compiled.environment
+    assert environment is not None
+    restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
+    objects = {planned.path: planned for planned in compiled.objects}
+    jobs = {change.path: environment.by_name[change.title] for change in restarted}
+    finder = Causes(environment, session, base, jobs.values())
     causes = {change.path: finder.of(jobs[change.path], objects[change.path], change) for change in restarted}
     often = Counter(cause for found in causes.values() for cause in found)
     groups: dict[Cause | None, list[Change]] = defaultdict(list)
@@ -201,4 +193,5 @@ def _groups(
             causes=tuple(sorted(shared)),
             changes=tuple(group),
             also={path: found for path, found in also.items() if found},
+            stale=tuple(change.title for change in group if change.title in finder.stale),
         )
