@@ -178,6 +178,8 @@ def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session
     environment = compiled.environment
     assert environment is not None
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
+    if not restarted:
+        return
     objects = {planned.path: planned for planned in compiled.objects}
     jobs = {change.path: environment.by_name[change.title] for change in restarted}
     finder = Causes(environment, session, base, jobs.values())
