@@ -78,6 +78,13 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
 
+    def keep(self) -> None:
+        """Build, commit, and let `main` be that commit."""
+        self.build("--restart-all")
+        self.commit("kept")
+        self.git("checkout", "--quiet", "-B", "main")
+        self.git("checkout", "--quiet", "-B", "change")
+
     def write(self, path: str, text: str) -> None:
         target = self.top / path
         target.parent.mkdir(parents=True, exist_ok=True)

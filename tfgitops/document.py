@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Span
-from tfgitops.yamltext import compose
+from tfgitops.yamltext import borrowed, compose, has_aliases
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tfgitops.diagnostics import Route, Words
@@ -40,6 +41,17 @@ class Document:
     @cached_property
     def _lines(self) -> list[str]:
         return self.text.split("\n")
+
+    @cached_property
+    def has_aliases(self) -> bool:
+        """Whether something in this file may stand for something else in it."""
+        return has_aliases(self.text)
+
+    def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
+        """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
+        key, value = self._follow(route)[-1]
+        if self.has_aliases and value is not None:
+            yield from borrowed(key, value)
 
     def depth(self, route: Route) -> int:
         """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
@@ -71,6 +83,28 @@ class Document:
     def written(self, route: Route) -> Route:
         """Return the part of a route that stands in this file: without the keys of a short form."""
         return route[: len(self.prefix) + len(self._follow(route)) - 1]
+
+    def home(self, route: Route) -> Route:
+        """Return the route at which a value stands in this file, where an alias or a merge key leads to it."""
+        written = self.written(route)
+        if not self.has_aliases:
+            return written
+        return self._homes.get(id(self._follow(written)[-1][1]), written)
+
+    @cached_property
+    def _homes(self) -> dict[int, Route]:
+        """The route of each node, an anchor's being the first."""
+        homes: dict[int, Route] = {}
+        found: list[tuple[Route, Node]] = [(self.prefix, self._tree)] if self._tree else []
+        while found:
+            route, node = found.pop()
+            if id(node) in homes:
+                continue
+            homes[id(node)] = route
+            inner = [((*route, key), value) for key, (_, value) in node.entries.items() if key != "<<"]
+            inner += [((*route, index), item) for index, item in enumerate(node.items)]
+            found += reversed(inner)
+        return homes
 
     def literal(self, route: Route) -> str:
         """Return the value of a route as it is written, where it is on one line; else nothing."""

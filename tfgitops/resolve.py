@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.diagnostics import Problem, did_you_mean
 from tfgitops.model import Environment, Job, Role
+from tfgitops.own import own_digest
 from tfgitops.places import NOT_FROM, NOT_INHERITED, Places
 from tfgitops.schema.formats import ROLE_NAMES
 from tfgitops.tensorflow.strategy import infer
@@ -187,11 +186,11 @@ class _Resolver:
             settings=self._source.project.settings,
             places=places,
         )
-        own = self._own_blocks()
+        own = self._own_files()
         jobs = []
         for name, block in merged.items():
             data = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
-            jobs.append(self._job(environment, name, block, data, own_digest(own.get(name))))
+            jobs.append(self._job(environment, name, block, data, own_digest(own.get(name), name)))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -232,14 +231,14 @@ class _Resolver:
             shaped["tasks"] = shared
         return overlay_job(shaped, block)
 
-    def _own_blocks(self) -> dict[str, Any]:
-        """Return what the environment's own files, not those that they extend, say of each job."""
-        own: dict[str, Any] = {}
+    def _own_files(self) -> dict[str, Document]:
+        """Return the file of the environment's own, and not of those that they extend, that says each job."""
+        own: dict[str, Document] = {}
         for document in self._source.documents:
             if document.prefix:
-                own[str(document.prefix[-1])] = document.value
+                own[str(document.prefix[-1])] = document
             elif document.path.parent == self._source.folder:
-                own.update(document.value.get("jobs") or {})
+                own.update(dict.fromkeys(document.value.get("jobs") or {}, document))
         return own
 
     def _job(
@@ -280,22 +279,3 @@ def _circle(names: list[str]) -> Problem:
     turned = [*names[first:], *names[:first]]
     message = f"`from` leads round in a circle: {' → '.join([*turned, turned[0]])}"
     return Problem(code="TF301", message=message, at=("jobs", turned[0], "from"), hint="break it at one place")
-
-
-def own_digest(block: Mapping[str, Any] | None) -> str:
-    """Return the digest of what an environment's own files say of a job, but for what never makes a new run.
-
-    Who changes no more than that has not asked for a restart.
-    """
-    return digest({key: value for key, value in (block or {}).items() if key not in _NO_NEW_RUN})
-
-
-def digest(block: Any) -> str:
-    """Return eight hex digits of a value in canonical form: the order of keys does not count."""
-    return sha256(_canonical(block).encode()).hexdigest()[:8]
-
-
-_NO_NEW_RUN = frozenset({"annotations", "labels", "minAvailable", "pin", "priorityClassName"})
-"""Keys of a job whose changes the cluster takes in place, whatever else the job says."""
-
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode

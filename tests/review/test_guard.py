@@ -199,6 +199,12 @@ def test_a_change_that_needs_no_restart_does_not_open_the_guard(repository: Repo
     assert "nobody changed: bert, resnet, shards" in result.stderr
 
 
+def test_nor_does_it_in_a_role(repository: Repository) -> None:
+    repository.prod(("minAvailable: 1", "minAvailable: 2"))
+    _bump(repository)
+    assert "nobody changed: bert, resnet, shards" in run("build").stderr
+
+
 def test_check_and_stdout_are_pure_functions_of_the_repository(repository: Repository) -> None:
     _bump(repository)
     assert run("build", "--stdout").exit_code == 0

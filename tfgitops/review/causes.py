@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfgitops.committed import MANIFESTS
 from tfgitops.provenance.origins import Provenance
+from tfgitops.review.past import Past
+from tfgitops.review.since import Since, origins
 from tfgitops.schema.formats import RESERVED_ENV
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Iterator
 
     from tfgitops.diagnostics import Route, Span
     from tfgitops.model import Environment, Job
     from tfgitops.plan import Planned
-    from tfgitops.plugins.door import Plugins
+    from tfgitops.provenance.origins import Origin
     from tfgitops.review.changes import Change
     from tfgitops.review.fieldchanges import FieldChange
+    from tfgitops.review.history import Base
+    from tfgitops.review.since import Found
+    from tfgitops.review.specs import Difference, File
+    from tfgitops.session import Session
 
 _TASKS = ("spec", "tasks")
 
@@ -27,15 +35,13 @@ class Cause:
     """A place in a spec: its line, and its route as it is written there.
 
     ``own`` is whether it stands in a file of the environment's own, and not in one that it extends; ``gone`` is whether
-    it stood there, and the line is the nearest that is left; ``made_of`` are the routes of all values of
-    which a plugin made what it is the cause of.
+    it stood there, and the line is the nearest that is left.
     """
 
     span: Span
     route: Route
     own: bool
     gone: bool = False
-    made_of: tuple[Route, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def label(self) -> str:
@@ -44,58 +50,102 @@ class Cause:
 
 
 class Causes:
-    """Finds causes in one environment: the origins that have won of the fields that differ."""
+    """Finds the causes of some jobs' new runs in one environment.
 
-    def __init__(
-        self, environment: Environment, plugins: Plugins, differs: Callable[[str, Route], bool] = lambda *_: False
-    ) -> None:
-        """Look into an environment; ``differs`` tells whether a file says something else at a route than it did."""
+    Where the specs of the base do not say why a field differs, its manifests may be older than they are: then the specs
+    of the commit that wrote the manifests are asked. ``stale`` are the names of the jobs of which they know more.
+    """
+
+    def __init__(self, environment: Environment, session: Session, base: Base | None, jobs: Iterable[Job]) -> None:
+        """Look into an environment for some of its jobs; without a base nobody knows what was said."""
+        self.stale: set[str] = set()
         self._environment = environment
-        self._differs = differs
-        self._provenance = Provenance(environment, plugins)
-        self._own = {
-            document.name
-            for document in environment.places.documents
-            if document.prefix or document.path.parent == environment.folder
+        self._session = session
+        self._base = base
+        self._jobs = frozenset(job.name for job in jobs)
+        self._present = Provenance(environment, session.plugins)
+        self._documents = {document.name: document for document in environment.places.documents}
+
+    def of(self, job: Job, planned: Planned, change: Change) -> list[Cause]:
+        """Return the causes of a job's new run, sorted; none where no line of the specs is one."""
+        asked = {id(other): other for field in change.hard for other in _asked_by(field, change)}
+        fields = list(asked.values())
+        if self._since is None:
+            return self._said_now(job, planned, fields)
+        found, left = self._since.explain(job, planned, change, fields)
+        unpinned: Found = [(one, None) for one in self._since.specs.pins(job)]
+        if left and not unpinned:
+            more, left = self._explain_by_older(job, planned, change, left)
+            found += more
+            if not found and self._older is None:  # nobody knows what was said when the manifests were written
+                return self._said_now(job, planned, fields)
+        if left and not unpinned and (not found or any(field.gone for field in left)):
+            found += self._since.rest(job, planned, change, left, found)
+        return sorted({self._cause(*one) for one in (*found, *unpinned)})
+
+    @cached_property
+    def _since(self) -> Since | None:
+        return self._after(self._base) if self._base else None
+
+    @cached_property
+    def _older(self) -> Since | None:
+        """What differs since the manifests were written; None where nobody knows when that was."""
+        assert self._base is not None
+        folder = self._environment.folder
+        files = [folder, *(document.path for document in self._environment.places.documents)]
+        older = self._base.newest(self._base.path(folder / MANIFESTS), files)
+        return self._since if older is self._base else self._after(older) if older else None
+
+    def _after(self, base: Base) -> Since:
+        plugins, root = self._session.plugins, self._session.project.root
+        past = Past(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
+        return Since(past, plugins, self._present)
+
+    def _explain_by_older(
+        self, job: Job, planned: Planned, change: Change, fields: list[FieldChange]
+    ) -> tuple[Found, list[FieldChange]]:
+        """Explain fields by the specs of the commit that wrote the manifests; return those that are left, too."""
+        if self._older is None or self._older is self._since:
+            return [], fields
+        found, left = self._older.explain(job, planned, change, fields)
+        if found:
+            self.stale.add(job.name)
+        return found, left
+
+    def _said_now(self, job: Job, planned: Planned, fields: Iterable[FieldChange]) -> list[Cause]:
+        """Return the lines that give the fields that differ, and are not the job's own: nobody changed that."""
+        said = {
+            self._place(self._documents[origin.span.file], origin.at)
+            for field in fields
+            for origin in origins(self._present, planned, field)
+            if not isinstance(origin.value, Mapping) and not origin.through and origin.at
         }
+        return sorted(cause for cause in said if not (cause.own and cause.route[:2] == job.route))
 
-    def of(self, job: Job, planned: Planned, change: Change) -> list[tuple[Cause, tuple[FieldChange, ...]]]:
-        """Return each cause of a job's new run with the fields that it changed, sorted by place."""
-        found: dict[Cause, list[FieldChange]] = {}
-        for field in change.hard:
-            for other in _asked_by(field, change):
-                found.setdefault(self._cause(job, planned, other), []).append(field)
-        return [(cause, tuple(found[cause])) for cause in sorted(found)]
+    def _cause(self, difference: Difference, origin: Origin | None) -> Cause:
+        """Return the place of a difference, or of what comes from there."""
+        document, route = difference.place
+        if origin is not None and len(origin.at) > len(route):
+            route = origin.at
+        if difference.kind != "removed":
+            return self._place(document, route)
+        home = document.home(route)
+        there = difference.now or self._environment.places.documents[0]
+        span = there.span(home[:-1] if isinstance(home[-1], int) else home)
+        return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
-    def _cause(self, job: Job, planned: Planned, field: FieldChange) -> Cause:
-        if field.gone and not planned.text:
-            return self._at(_holder(job, field.at))
-        origins = self._provenance.origins(planned, field.at[:-1] if field.gone else field.at)
-        won = [origin for origin in origins if origin.won]  # several, where a plugin made the field of several values
-        origin = next((one for one in won if self._differs(one.span.file, one.at)), won[0])
-        return Cause(
-            span=origin.span, route=origin.at or job.route, own=origin.span.file in self._own,
-            made_of=tuple(one.at for one in won if one.through),
-        )  # fmt: skip
+    def _place(self, document: File, route: Route) -> Cause:
+        home = document.home(route)
+        return Cause(span=document.span(route), route=home, own=self._is_own(document))
 
-    def _at(self, route: Route) -> Cause:
-        """Return the place where a route of the merged spec is written, or the nearest to it."""
-        places = self._environment.places
-        document, written = places.find(route)
-        depth = max(document.depth(written), len(document.prefix))
-        return Cause(span=document.span(written), route=written[:depth], own=document.name in self._own)
+    def _is_own(self, document: File) -> bool:
+        return bool(document.prefix) or document.path.parent == self._environment.folder
 
 
-def _asked_by(field: FieldChange, change: Change) -> list[FieldChange]:
-    """Return the fields that a field follows from: addresses follow from how many pods there are of each role."""
+def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
+    """Yield the fields that a field follows from: addresses follow from how many pods there are of each role."""
     sizes = [other for other in change.fields if _is_size(other)] if is_discovery(field) else []
-    return sizes or [field]
-
-
-def _holder(job: Job, at: Route) -> Route:
-    """Return the route of what had a field that is gone: of a role, or of the job."""
-    index = at[len(_TASKS)] if at[: len(_TASKS)] == _TASKS and len(at) > len(_TASKS) + 1 else None
-    return job.roles[index].route if isinstance(index, int) and index < len(job.roles) else job.route
+    yield from sizes or [field]
 
 
 def is_discovery(field: FieldChange) -> bool:

@@ -16,7 +16,7 @@ from tfgitops.project import SPEC
 from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
 from tfgitops.review.model import EnvironmentReview, Group
-from tfgitops.review.specs import Specs, plain_text
+from tfgitops.review.past import plain_text
 from tfgitops.write import compare
 from tfgitops.yamltext import TextError, parse
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled, File
-    from tfgitops.plan import Planned
     from tfgitops.review.history import Base
     from tfgitops.session import Session
 
     Json = dict[str, Any]
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +83,14 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     changes = sort_changes(changes_between(old, new))
     touched = {change.path for change in changes}
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
+    groups = tuple(groups_of(compiled, base, changes, session))
     return EnvironmentReview(
         name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=tuple(_groups(compiled, base, changes, objects, session)), differences=tuple(_differences(compiled)),
+        groups=groups, differences=tuple(_differences(compiled)),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
-        notes=tuple(notes),
+        notes=(*notes, *_stale(groups, base)),
     )  # fmt: skip
 
 
@@ -164,23 +166,24 @@ def _differences(compiled: Compiled) -> Iterator[Any]:
         return
 
 
-def _groups(
-    compiled: Compiled, base: Base, changes: Iterable[Change], objects: Mapping[str, Planned], session: Session
-) -> Iterator[Group]:
+def _stale(groups: Iterable[Group], base: Base) -> Iterator[str]:
+    """Say that manifests of a base were not built after its specs had changed, where that restarts something."""
+    if names := sorted(name for group in groups for name in group.stale):
+        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        yield f"the manifests at {base.commit[:10]} are older than its specs, which is why these restart, too: {listed}"
+
+
+def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session: Session) -> Iterator[Group]:
     """Group the new runs by what caused them; the causes of most trainings come first."""
     environment = compiled.environment
     assert environment is not None
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
     if not restarted:
         return
-    specs = Specs(environment.places, base, session.project.root)
-    jobs = {job.route: job for job in environment.jobs}
-    finder = Causes(environment, session.plugins, specs.differ)
-    causes = {}
-    for change in restarted:
-        planned = objects[change.path]
-        job = jobs[planned.because]
-        causes[change.path] = specs.settle(job, finder.of(job, planned, change))
+    objects = {planned.path: planned for planned in compiled.objects}
+    jobs = {change.path: environment.by_name[change.title] for change in restarted}
+    finder = Causes(environment, session, base, jobs.values())
+    causes = {change.path: finder.of(jobs[change.path], objects[change.path], change) for change in restarted}
     often = Counter(cause for found in causes.values() for cause in found)
     groups: dict[Cause | None, list[Change]] = defaultdict(list)
     for change in restarted:
@@ -192,4 +195,5 @@ def _groups(
             causes=tuple(sorted(shared)),
             changes=tuple(group),
             also={path: found for path, found in also.items() if found},
+            stale=tuple(change.title for change in group if change.title in finder.stale),
         )

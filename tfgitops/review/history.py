@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.disk import is_there
+from tfgitops.disk import is_there, kind_of, read_file
 from tfgitops.git import run_git
 
 if TYPE_CHECKING:
@@ -45,10 +45,34 @@ class Base:
         found = _cat(self.top, [self.blobs[path] for path in wanted])
         return dict(zip(wanted, found, strict=True))
 
+    def find(self, path: str) -> bytes | None:
+        """Return the content of any file of the commit, also of one that was not asked for; None where it is not."""
+        if path in self.blobs:
+            return self.read([path])[path]
+        result = _run(self.top, "cat-file", "blob", f"{self.commit}:{path}")
+        return None if result.returncode else result.stdout
+
+    def newest(self, changing: str, files: Iterable[Path]) -> Base | None:
+        """Return the newest commit up to this one that changed something below a folder, with some files.
+
+        None where a shallow clone does not have it.
+        """
+        said = _git(self.top, "log", "-1", "--format=%H %P", self.commit, "--", changing).split()
+        if not said or said[0] == self.commit:
+            return self if said and (said[1:] or not _is_shallow(self.top)) else None
+        if not said[1:] and _is_shallow(self.top):
+            return None
+        return replace(self, commit=said[0], blobs=_listed(self.top, said[0], files))
+
     def differs(self, path: str, text: str) -> bool:
         """Tell whether a file's text is another than in the commit, without reading that."""
         blob = self.blobs.get(path)
         return blob is None or blob != _object_id(text.encode(), len(blob))
+
+    def has_changed(self, file: Path) -> bool:
+        """Tell whether a file is another than in the commit, or is only there or here."""
+        path, text = self.path(file), read_file(file).decode(errors="replace") if kind_of(file) == "file" else None
+        return (path in self.blobs) != (text is not None) or (text is not None and self.differs(path, text))
 
     def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
         """Return earlier versions of some files, of all commits before: the newest first, and not without end."""
@@ -116,10 +140,15 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     if result.returncode:
         raise _no_merge_base(top, name)
     commit = result.stdout.decode().strip()
+    return Base(top=top, ref=name, commit=commit, blobs=_listed(top, commit, folders))
+
+
+def _listed(top: Path, commit: str, folders: Iterable[Path]) -> dict[str, str]:
+    """List the files that a commit has below some folders, or that are named."""
     inside = {folder.resolve() for folder in folders}
     places = sorted(folder.relative_to(top).as_posix() for folder in inside if folder.is_relative_to(top))
     listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
-    return Base(top=top, ref=name, commit=commit, blobs=dict(_blobs(listing)))
+    return dict(_blobs(listing))
 
 
 def _blobs(listing: str) -> Iterable[tuple[str, str]]:

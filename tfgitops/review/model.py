@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tfgitops.write import Difference
 
 QueueState = Literal["ours", "new", "gone", "external"]
-NO_LINE = "what is no longer in the spec, or another version of the compiler or of a plugin"
-"""What started a training anew, where no line is to blame that is there."""
+NO_LINE = "another version of the compiler or of a plugin"
+"""What started a training anew, where nothing in the specs differs."""
 
 State = Literal["compared", "new", "gone", "broken"]
 
@@ -25,12 +25,14 @@ State = Literal["compared", "new", "gone", "broken"]
 class Group:
     """Trainings that start anew for the same reasons, and what some of them have beside, by the path of their manifest.
 
-    ``causes`` is empty where no line of a spec is the reason.
+    ``causes`` is empty where no line of a spec is the reason. ``stale`` are the names of those whose manifests at the
+    base are older than its specs.
     """
 
     causes: tuple[Cause, ...]
     changes: tuple[Change, ...]
     also: Mapping[str, tuple[Cause, ...]] = field(default_factory=dict)
+    stale: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

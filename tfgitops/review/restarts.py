@@ -12,19 +12,18 @@ from tfgitops.committed import MANIFESTS, read_manifest
 from tfgitops.diagnostics import Diagnostic, did_you_mean
 from tfgitops.headers import read_header
 from tfgitops.load import shown
-from tfgitops.project import SPEC
+from tfgitops.plugins.settingsfile import PYPROJECT
+from tfgitops.project import LOCK, SPEC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.model import Job
     from tfgitops.pipeline import Compiled
     from tfgitops.plan import Planned
-    from tfgitops.review.causes import Cause
-    from tfgitops.review.fieldchanges import FieldChange
+    from tfgitops.review.causes import Cause, Causes
     from tfgitops.review.history import Base
-    from tfgitops.review.specs import Specs
     from tfgitops.session import Session
     from tfgitops.write import Difference
 
@@ -118,25 +117,24 @@ class Guard:
         from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
 
         assert self._compiled.environment is not None
-        root = self._session.project.root
         documents = [document.path for document in self._compiled.environment.places.documents]
-        return find_head(root, [self._compiled.folder / MANIFESTS, *documents, root / "pyproject.toml"])
+        places = [self._compiled.folder / MANIFESTS, self._compiled.folder / "jobs", *documents, *self._versions]
+        return find_head(self._session.project.root, places)
 
     @cached_property
-    def _causes_of(self) -> Callable[..., list[tuple[Cause, tuple[FieldChange, ...]]]]:
-        from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+    def _versions(self) -> list[Path]:
+        """The files that name the versions of the compiler and its plugins, or are a plugin."""
+        project = self._session.project
+        return [project.root / name for name in (LOCK, PYPROJECT, *project.plugins)]
 
-        assert self._compiled.environment is not None
-        differs = self._specs.differ if self._specs else lambda *_: False
-        return Causes(self._compiled.environment, self._session.plugins, differs).of
+    @property
+    def _other_version(self) -> str:
+        """What to blame where nothing in the specs differs, and which file says so, if one does."""
+        from tfgitops.review.model import NO_LINE  # noqa: PLC0415 - for builds that stop alone
 
-    @cached_property
-    def _specs(self) -> Specs | None:
-        from tfgitops.review.specs import Specs  # noqa: PLC0415 - likewise
-
-        assert self._compiled.environment is not None
-        root = self._session.project.root
-        return Specs(self._compiled.environment.places, self._head, root) if self._head else None
+        assert self._head is not None
+        named = [shown(path) for path in self._versions if self._head.has_changed(path)]
+        return f"{NO_LINE} ({', '.join(named) or 'no file says so'})"
 
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the committed text of each manifest that has one."""
@@ -152,41 +150,44 @@ class Guard:
 
     def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
         """Say which lines would restart which trainings: one diagnostic a cause."""
-        by_cause: dict[Cause | None, list[Restart]] = defaultdict(list)
+        from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+
+        environment = self._compiled.environment
+        assert environment is not None
+        finder = Causes(environment, self._session, self._head, [restart.job for restart in restarts])
+        by_cause: dict[Cause | str, list[Restart]] = defaultdict(list)
         for restart in restarts:
-            causes: Sequence[Cause | None] = self._causes(restart) or [None]
-            for cause in causes:
+            causes = _causes(finder, restart)
+            unknown = causes is None or self._head is None
+            for cause in causes or (_NO_LINE if unknown else self._other_version,):
                 by_cause[cause].append(restart)
         for cause, group in by_cause.items():
-            environment = shown(self._compiled.folder)
-            names = [restart.job.name for restart in group]
-            listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-            what = f"{len(names)} trainings" if len(names) > 1 else "a training"
-            cause_is = f"`{cause.label}`" if cause else _NO_LINE
-            yield Diagnostic(
-                code="TF604", severity="error", span=cause.span if cause else None,
-                file="" if cause else shown(self._compiled.folder / SPEC),
-                message=f"{cause_is} would restart {what} of {environment} that nobody changed: {listed}",
-                hint=f"build with --restart {self._compiled.folder.name}/{names[0]} if it may start anew (repeatable), "
-                "with --restart-all, or with --pin-rest to keep all others as they run",
-            )  # fmt: skip
+            yield self._diagnostic(cause, [restart.job.name for restart in group])
 
-    def _causes(self, restart: Restart) -> list[Cause]:
-        """Return the places that changed a job; none where no line of the spec did, or what did cannot be told."""
-        from tfgitops.review.changes import changes_of  # noqa: PLC0415 - for builds that stop alone
+    def _diagnostic(self, cause: Cause | str, names: Sequence[str]) -> Diagnostic:
+        folder, first = self._compiled.folder, names[0]
+        line = None if isinstance(cause, str) else cause
+        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        what = f"{len(names)} trainings" if len(names) > 1 else "a training"
+        blamed = f"`{line.label}`" if line else cause
+        return Diagnostic(
+            code="TF604", severity="error", span=line.span if line else None,
+            file="" if line else shown(folder / SPEC),
+            message=f"{blamed} would restart {what} of {shown(folder)} that nobody changed: {listed}",
+            hint=f"build with --restart {folder.name}/{first} if it may start anew (repeatable), with --restart-all, "
+            "or with --pin-rest to keep all others as they run",
+        )  # fmt: skip
 
-        before = _job(restart.committed)
-        if before is None:
-            return []
-        (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
-        found = self._causes_of(restart.job, restart.planned, change)
-        if self._specs:
-            return self._specs.settle(restart.job, found)
-        return [
-            cause
-            for cause, fields in found
-            if not all(field.gone for field in fields) and not (cause.own and cause.route[:2] == restart.job.route)
-        ]
+
+def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
+    """Return the places that changed a job, none where no line of the specs did; None where that cannot be told."""
+    from tfgitops.review.changes import changes_of  # noqa: PLC0415 - for builds that stop alone
+
+    before = _job(restart.committed)
+    if before is None:
+        return None
+    (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
+    return finder.of(restart.job, restart.planned, change)
 
 
 def _text(content: bytes) -> str:

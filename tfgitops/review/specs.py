@@ -1,175 +1,185 @@
-"""What changed in the files of a spec since a base: which causes can be true, and what is no longer there."""
+"""What the files of a spec say otherwise than in a commit, and what of it a field of a job came from."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops.load import shown
-from tfgitops.plugins.settingsfile import PYPROJECT, parse_settings
-from tfgitops.review.causes import Cause
-from tfgitops.structure import MISSING, reach
-from tfgitops.yamltext import TextError, parse
+from tfgitops.places import role_depth
+from tfgitops.plugins.settingsfile import TABLE
+from tfgitops.review.settings import SettingsFile, settings_now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
     from tfgitops.model import Job
-    from tfgitops.places import Places
-    from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.history import Base
+    from tfgitops.provenance.origins import Origin
+    from tfgitops.review.past import Past
+
+    File = Document | SettingsFile
+    Kind = Literal["said", "removed", "null"]
+
+_NO_NEW_RUN = frozenset({"annotations", "labels", "minAvailable", "pin", "priorityClassName"})
 
 
-class _Removal(NamedTuple):
-    """Something that a file said and says no more: taken out, or removed from what it inherits by ``null``."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Difference:
+    """One thing that a file says otherwise than it did: something else, no more, or by now that it is removed.
 
-    document: Document
+    ``now`` and ``then`` are the file; one of them is None where only the other one is part of the spec. ``route`` is
+    that of the wide form, the outermost that differs.
+    """
+
+    now: File | None
+    then: File | None
     route: Route
+    kind: Kind
     value: Any
-    by_null: bool
 
+    @property
+    def place(self) -> tuple[File, Route]:
+        """The file that says it, or said it, and the route by which it is written there."""
+        document = self.then if self.kind == "removed" else self.now
+        assert document is not None
+        return document, document.written(self.route)
 
-def plain_text(content: bytes) -> str | None:
-    """Return a file's text as the compiler reads it; None for what is none."""
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        return None
+    def is_at(self, document: File | None, origin: Origin) -> bool:
+        """Tell whether it differs there where a field came from, or in the block that a plugin made it of."""
+        if document is None:
+            return False
+        written = document.written(self.route)
+        short = min(len(written), len(origin.at))
+        is_block = bool(origin.through) and bool(_key(origin.at))  # and not the job, or the role, that is there
+        return written[:short] == origin.at[:short] and (short == len(written) or is_block)
 
 
 class Specs:
-    """The files of one spec, and the settings of plugins in its root's pyproject.toml, as they are and as they were."""
+    """What the files of a spec say otherwise than in a commit, as far as some of its jobs go."""
 
-    def __init__(self, places: Places, base: Base, root: Path) -> None:
-        self._places = places
-        self._base = base
-        self._root = root
+    def __init__(self, past: Past) -> None:
+        self._past = past
 
-    def settle(self, job: Job, found: Iterable[tuple[Cause, Sequence[FieldChange]]]) -> list[Cause]:
-        """Return the causes that can be true of a job's new run, sorted.
+    def said(self, origin: Origin) -> list[Difference]:
+        """Return what differs there where a field comes from now."""
+        return [one for one in self._near(origin) if one.kind != "removed" and one.is_at(one.now, origin)]
 
-        What is said as it was said changed nothing. Where a field is gone, what it came from is looked for in the files
-        that were; where a plugin made a field of several values, of which none differs, what stood beside them.
-        """
-        found, causes = list(found), {*self._pins(job)}
-        for cause, fields in found:
-            gone = [field for field in fields if field.gone]
-            removed = {removal for field in gone for removal in self._removed(job, field)}
-            causes |= removed
-            if (len(gone) < len(fields) or not removed) and self.differ(cause.span.file, cause.route):
-                causes.add(cause)
-        return sorted(causes or {removal for cause, _ in found for removal in self._beside(job, cause)})
+    def unsaid(self, job: Job, origin: Origin) -> list[Difference]:
+        """Return what differs there where a field came from, or removes it, or hides it, elsewhere."""
+        found = [one for one in self._near(origin) if one.is_at(one.then, origin)]
+        return found or [one for one in self._of(job) if _hides(one, origin.at)]
 
-    @cached_property
-    def _documents(self) -> dict[str, Document]:
-        return {document.name: document for document in self._places.documents}
+    def led(self, job: Job) -> list[Difference]:
+        """Return what leads a job to other blocks, or other files, than it did."""
+        links = [one for one in self._of(job) if one.route[:1] == ("jobs",) and one.route[2:] == ("from",)]
+        return links or [one for one in self.differences if one.route == ("extends",)]
 
-    @cached_property
-    def _values(self) -> dict[str, tuple[Any, Any]]:
-        """The value that was and the value that is, as written, of each file that differs."""
-        paths = {document.name: self._base.path(document.path) for document in self._places.documents}
-        contents = self._base.read(paths.values())
-        texts = {name: plain_text(contents.get(path, b"")) or "" for name, path in paths.items()}
-        return {
-            document.name: (_value(texts[document.name]), _value(document.text))
-            for document in self._places.documents
-            if document.text != texts[document.name]
-        }
+    def pins(self, job: Job) -> list[Difference]:
+        """Return a pin of a job that was taken out: from then on all that had changed since takes effect."""
+        return [one for one in self._of(job) if one.kind != "said" and one.route == (*job.route, "pin")]
 
-    def differ(self, file: str, route: Route) -> bool:
-        """Tell whether a file says something else at a route, or at what is nearest to it, than it did."""
-        if file not in self._values:
-            return file == shown(self._root / PYPROJECT) and self._setting_differs(route)
-        was, now = self._values[file]
-        route = route[len(self._documents[file].prefix) :]
-        return _nearest(was, route) != _nearest(now, route)
+    def of_job(self, job: Job) -> list[Difference]:
+        """Return what differs in what a job says or inherits, and can make a new run."""
+        return [one for one in self._of(job) if (_key(one.route) or "extends") not in (*_NO_NEW_RUN, "from")]
+
+    def of_environment(self) -> list[Difference]:
+        """Return what differs outside of jobs and defaults, in blocks that plugins may read."""
+        return [one for one in self.differences if one.route[0] not in ("jobs", "defaults", "extends", "allow")]
 
     @cached_property
-    def _settings(self) -> tuple[Any, Any]:
-        path = self._root / PYPROJECT
-        full = self._base.path(path)
-        was = plain_text(self._base.read([full]).get(full, b"")) or ""
-        return parse_settings(was), parse_settings(path.read_text(encoding="utf-8"))
-
-    def _setting_differs(self, route: Route) -> bool:
-        was, now = self._settings
-        return _nearest(was, route) != _nearest(now, route)
+    def differences(self) -> list[Difference]:
+        """All that differs, by file."""
+        past = self._past
+        then = {document.name: document for document in past.documents}
+        found: list[Difference] = []
+        for document in past.present:
+            was = then.pop(document.name, None) or past.beside(document)
+            if was is None or was.text != document.text:
+                value = was.value if was else {}
+                found += _between(was, document, value, document.value, document.prefix)
+        for was in then.values():
+            if was.prefix:  # of other files, `extends` says that they are no more
+                found += _between(was, None, was.value, {}, was.prefix)
+        settings = settings_now(past.root)
+        found += _between(past.settings, settings, past.settings.settings, settings.settings, TABLE)
+        return [one for one in found if not str(one.route[0]).startswith("x-")]
 
     @cached_property
-    def _removals(self) -> list[_Removal]:
-        return [
-            _Removal(self._documents[name], (*self._documents[name].prefix, *route), value, by_null)
-            for name, (was, now) in self._values.items()
-            for route, value, by_null in _vanished(was, now)
-        ]
+    def _by_place(self) -> dict[tuple[str, Route], list[Difference]]:
+        """The differences by file and the first keys of their route: all by one, and by two."""
+        found: dict[tuple[str, Route], list[Difference]] = defaultdict(list)
+        for one in self.differences:
+            document = one.now or one.then
+            assert document is not None
+            for depth in {1, min(2, len(one.route))}:
+                found[document.name, one.route[:depth]].append(one)
+        return found
 
-    def _removed(self, job: Job, field: FieldChange) -> Iterator[Cause]:
-        """Yield what was removed and named a field that is gone, as far as it is this job's business."""
-        name = field.path.rpartition("[")[2].rstrip("]") if field.path.endswith("]") else str(field.at[-1])
-        for removal in self._removals:
-            if self._concerns(job, removal.route) and (name in removal.route or _holds(removal.value, name)):
-                yield self._cause(removal)
+    def _near(self, origin: Origin) -> Iterable[Difference]:
+        at = origin.at
+        file = self._past.settings.name if at[: len(TABLE)] == TABLE else origin.span.file
+        if len(at) < 2:  # noqa: PLR2004 - a block of the environment's
+            return self._by_place.get((file, at), ())
+        above = [one for one in self._by_place.get((file, at[:1]), ()) if len(one.route) == 1]
+        return [*self._by_place.get((file, at[:2]), ()), *above]
 
-    def _beside(self, job: Job, cause: Cause) -> Iterator[Cause]:
-        """Yield what was removed from the blocks of which a plugin made something."""
-        blocks = {route[:-1] for route in cause.made_of} - {(), job.route}
-        for removal in self._removals:
-            if self._concerns(job, removal.route) and any(removal.route[: len(block)] == block for block in blocks):
-                yield self._cause(removal)
-
-    def _pins(self, job: Job) -> Iterator[Cause]:
-        """Yield a pin of this job that was taken out: from then on all that had changed since takes effect."""
-        for removal in self._removals:
-            if removal.route == (*job.route, "pin"):
-                yield self._cause(removal)
-
-    def _concerns(self, job: Job, route: Route) -> bool:
-        """Tell whether a route is of this job, of what it starts from, or of all jobs."""
-        chain = self._places.chains.get(job.name, (job.route,))
-        return route[:1] != ("jobs",) or any(route[: len(start)] == start for start in chain)
-
-    def _cause(self, removal: _Removal) -> Cause:
-        span = removal.document.span(removal.route)
-        return Cause(span=span, route=removal.route, own=bool(removal.document.prefix), gone=not removal.by_null)
+    def _of(self, job: Job) -> Iterator[Difference]:
+        """Yield what differs in a job, in what it starts from, and in `defaults`."""
+        links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
+        if self._past.environment:
+            links |= dict.fromkeys(self._past.environment.places.chains.get(job.name, ()))
+        links[("defaults",)] = None
+        files = {document.name for document in (*self._past.present, *self._past.documents)}
+        for link in links:
+            for file in files:
+                yield from self._by_place.get((file, link), ())
+                if len(link) > 1:
+                    yield from (one for one in self._by_place.get((file, link[:1]), ()) if len(one.route) == 1)
 
 
-def _value(text: str) -> Any:
-    try:
-        return parse(text)
-    except TextError:
-        return None
-
-
-def _nearest(value: Any, route: Route) -> tuple[int, Any]:
-    """Return how many keys of a route are there, and what stands at the last of them."""
-    for depth, key in enumerate(route):
-        inner = reach(value, (key,))
-        if inner is MISSING:
-            return depth, value
-        value = inner
-    return len(route), value
-
-
-def _vanished(was: Any, now: Any, at: Route = ()) -> Iterator[tuple[Route, Any, bool]]:
-    """Yield what is there no more, the outermost routes, with what stood there; and what ``null`` removes now."""
-    if isinstance(was, dict) and isinstance(now, dict):
-        for key, value in was.items():
-            if key not in now:
-                yield (*at, key), value, False
-            elif now[key] is None and value is not None:
-                yield (*at, key), value, True
+def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[Difference]:
+    """Yield where two values differ, the outermost routes."""
+    if was == value:
+        return
+    if isinstance(was, dict) and isinstance(value, dict):
+        for key in was:
+            if key not in value:
+                yield Difference(now, then, (*at, key), "removed", was[key])
             else:
-                yield from _vanished(value, now[key], (*at, key))
-        for key in now:
+                yield from _between(then, now, was[key], value[key], (*at, key))
+        for key in value:
             if key not in was:
-                yield from (((*at, key, *route), None, True) for route in _nulls(now[key]))
-    elif isinstance(was, list) and isinstance(now, list):
-        for index, value in enumerate(was):
-            if value not in now:
-                yield (*at, index), value, False
+                yield from _added(then, now, value[key], (*at, key))
+    elif isinstance(was, list) and isinstance(value, list):
+        yield from _between_lists(then, now, was, value, at)
+    else:
+        yield Difference(now, then, at, "null" if value is None else "said", value)
+
+
+def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[Difference]:
+    yield Difference(now, then, at, "null" if value is None else "said", value)
+    for inner in _nulls(value):
+        if inner:
+            yield Difference(now, then, (*at, *inner), "null", None)
+
+
+def _between_lists(
+    then: File | None, now: File | None, was: list[Any], value: list[Any], at: Route
+) -> Iterator[Difference]:
+    found = False
+    for index, element in enumerate(value):
+        if element not in was:
+            found = True
+            yield Difference(now, then, (*at, index), "said", element)
+    for index, element in enumerate(was):
+        if element not in value and (index >= len(value) or value[index] in was):
+            found = True
+            yield Difference(now, then, (*at, index), "removed", element)
+    if not found:
+        yield Difference(now, then, at, "said", value)
 
 
 def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
@@ -180,9 +190,29 @@ def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
             yield from _nulls(inner, (*at, key))
 
 
-def _holds(value: Any, name: str) -> bool:
-    if isinstance(value, dict):
-        return name in value or any(_holds(inner, name) for inner in value.values())
-    if isinstance(value, list):
-        return any(_holds(inner, name) for inner in value)
-    return bool(value == name)
+def _inner(route: Route) -> Route:
+    """Return a route without what leads to a job, or to `defaults`."""
+    return route[2:] if route[:1] == ("jobs",) else route[1:] if route[:1] == ("defaults",) else route
+
+
+def _key(route: Route) -> str:
+    """Return the key of a job, of a role, or at the top, that a route leads into; nothing where it does not."""
+    inner = _inner(route)
+    depth = role_depth(inner) if inner else 0
+    return str(inner[depth]) if len(inner) > depth else ""
+
+
+def _hides(one: Difference, at: Route) -> bool:
+    """Tell whether a difference takes away, or covers, what a weaker part says at a route."""
+    if one.kind == "removed" or isinstance(one.value, dict):
+        return False
+    return any(keys == others[: len(keys)] for keys in _forms(one.route) for others in _forms(at))
+
+
+def _forms(route: Route) -> Iterator[Route]:
+    """Yield what of a route is within its job, and the same without the role, whose keys may be its job's."""
+    inner = _inner(route)
+    yield inner
+    depth = role_depth(inner) if inner else 0
+    if len(inner) > depth > 0:
+        yield inner[depth:]

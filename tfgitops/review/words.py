@@ -68,7 +68,8 @@ def has_news(one: EnvironmentReview) -> bool:
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
     """Return what caused new runs, each with its place."""
     if not group.causes:
-        return [(NO_LINE, ", ".join(review.outside))]
+        outside = ", ".join(review.outside)
+        return [(NO_LINE if outside else f"{NO_LINE} (no file says so)", outside)]
     return [reason(cause) for cause in group.causes]
 
 

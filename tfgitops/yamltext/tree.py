@@ -15,7 +15,8 @@ from tfgitops.yamltext.events import Events, read
 class Node:
     """One value as it is written: a scalar has text, a list items, a map entries; line and column count from 0.
 
-    ``flow`` is whether a collection stands between brackets; an alias is the node that it stands for.
+    ``flow`` is whether a collection stands between brackets; an alias is the node that it stands for, whose ``anchor``
+    it names.
     """
 
     line: int
@@ -24,6 +25,7 @@ class Node:
     end_column: int
     text: str | None = None
     flow: bool = False
+    anchor: str = ""
     items: list[Node] = field(default_factory=list)
     entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
 
@@ -33,11 +35,18 @@ class Node:
             return (self.items[key], self.items[key]) if 0 <= key < len(self.items) else None
         if key in self.entries:
             return self.entries[key]
-        if "<<" not in self.entries:
-            return None
-        merged = self.entries["<<"][1]
-        found = (source.child(key) for source in merged.items or [merged])
+        found = (source.child(key) for source in self._sources())
         return next((entry for entry in found if entry), None)
+
+    def keys(self) -> set[str]:
+        """Return the keys of a map, with those that came in by `<<`."""
+        return (self.entries.keys() - {"<<"}).union(*(source.keys() for source in self._sources()))
+
+    def _sources(self) -> list[Node]:
+        if "<<" not in self.entries:
+            return []
+        merged = self.entries["<<"][1]
+        return merged.items or [merged]
 
 
 def compose(text: str) -> Node | None:
@@ -62,6 +71,7 @@ class _Composer:
         start, end = event.start_mark, event.end_mark
         node = Node(start.line, start.column, end.line, end.column)
         if event.anchor:
+            node.anchor = event.anchor
             self._anchors[event.anchor] = node
         if kind is ScalarEvent:
             node.text = self._events.text(event)
