@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 QueueState = Literal["ours", "new", "gone", "external"]
 State = Literal["compared", "new", "gone", "broken"]
 
+STARTS = ("new run", "added", "renamed")
+"""What becomes of a job that starts, from nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Group:

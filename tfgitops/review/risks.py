@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.gitops.argocd import SYNC_OPTIONS
 from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
-from tfgitops.review.changes import is_job, job_name
-from tfgitops.review.model import Risk
+from tfgitops.review.model import STARTS, Risk
 from tfgitops.review.queues import is_queue
+from tfgitops.review.sharing import shared_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.model import EnvironmentReview
 
     Json = dict[str, Any]
-    Place = tuple[str, str, str]
 
 MANY = 3
 """From how many trainings on one change that restarts them is a risk of its own."""
@@ -38,9 +36,6 @@ RISKS = {
 """Every kind of risk, the gravest first."""
 
 _NO_LINE = ("another version of the compiler or of a plugin", "")
-_RUN = re.compile(r"\$\(RUN\)|\$\{?RUN\b")
-_ABSOLUTE = re.compile(r"(?:^|[=:\s\"'])/")
-_STARTS = ("new run", "added", "renamed")
 
 
 def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:
@@ -48,7 +43,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_refused(one), *_vanishing(one), *_returning(one, base), *_shared_paths(one), *_growing(one), *_tags(one),
+            *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
     gravity = list(RISKS)
     return sorted([*_many(environments), *found], key=lambda risk: gravity.index(risk.code))
@@ -95,7 +90,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     new = {
         change.path: change
         for change in one.changes
-        if change.is_job and change.verdict in _STARTS and change.new_name != change.old_name
+        if change.is_job and change.verdict in STARTS and change.new_name != change.old_name
     }
     if not new or one.compiled is None:
         return
@@ -111,68 +106,6 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
                 message=f"'{change.title}' returns to {change.new_name}, which ran before: it will run again",
                 advice="set `rerun` for a name of its own, or see that its folders may be written again",
             )  # fmt: skip
-
-
-def _shared_paths(one: EnvironmentReview) -> Iterator[Risk]:
-    """Find folders of claims that a run will write which another run writes, or its own run before wrote."""
-    if one.compiled is None:
-        return
-    starting = {change.path: change for change in one.changes if change.is_job and change.verdict in _STARTS}
-    if not starting:
-        return
-    writers: dict[Place, list[str]] = {}
-    for planned in one.compiled.objects:
-        if is_job(planned.manifest):
-            for place in written_places(planned.manifest):
-                writers.setdefault(place, []).append(planned.path)
-    names = {planned.path: job_name(planned.manifest) for planned in one.compiled.objects if is_job(planned.manifest)}
-    for (claim, folder, mount), paths in sorted(writers.items()):
-        new = [starting[path] for path in paths if path in starting]
-        where = f"{mount} (claim {claim}{f', {folder}' if folder else ''})"
-        if len(paths) > 1 and new:
-            jobs = ", ".join(f"'{names[path]}'" for path in paths[:5]) + (" and more" if len(paths) > 5 else "")  # noqa: PLR2004
-            message = f"{jobs} all write to {where}, and nothing in their commands names the run"
-            yield _shared(one, message)
-        elif new and new[0].before is not None and (claim, folder, mount) in written_places(new[0].before):
-            message = f"the new run of '{new[0].title}' writes where its last one wrote: {where}"
-            yield _shared(one, message)
-
-
-def _shared(one: EnvironmentReview, message: str) -> Risk:
-    advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-    return Risk(code="shared-path", environment=one.name, message=message, advice=advice)
-
-
-def written_places(manifest: Mapping[str, Any]) -> list[Place]:
-    """Return (claim, subPath, mountPath) of each folder that a Job writes and whose containers do not name the run."""
-    found: dict[Place, None] = {}
-    for task in manifest["spec"].get("tasks") or ():
-        pod = (task.get("template") or {}).get("spec") or {}
-        claims = {
-            volume["name"]: volume["persistentVolumeClaim"]
-            for volume in pod.get("volumes") or ()
-            if "persistentVolumeClaim" in volume
-        }
-        for container in pod.get("containers") or ():
-            for mount in container.get("volumeMounts") or ():
-                claim = claims.get(mount["name"])
-                written = claim and not claim.get("readOnly") and not mount.get("readOnly")
-                if claim and written and not _has_own_folder(mount, container):
-                    found[claim["claimName"], mount.get("subPath", ""), mount["mountPath"]] = None
-    return list(found)
-
-
-def _has_own_folder(mount: Json, container: Json) -> bool:
-    """Tell whether a run writes to a folder of its own below a mount, as far as its texts say.
-
-    A text that names the run, and this mount or no path at all, says where this run writes.
-    """
-    if _RUN.search(str(mount.get("subPathExpr", ""))):
-        return True
-    texts = [*(container.get("command") or ()), *(container.get("args") or ())]
-    texts += [str(entry.get("value", "")) for entry in container.get("env") or () if entry["name"] != "RUN"]
-    named = [text for text in texts if _RUN.search(text)]
-    return any(mount["mountPath"] in text or not _ABSOLUTE.search(text) for text in named)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
@@ -214,7 +147,7 @@ def _grown(change: Change) -> bool:
 def _tags(one: EnvironmentReview) -> Iterator[Risk]:
     images: dict[str, list[str]] = {}
     for change in one.changes:
-        if change.is_job and change.verdict in _STARTS and change.after is not None:
+        if change.is_job and change.verdict in STARTS and change.after is not None:
             for image in sorted(set(_images(change.after))):
                 if "@" not in image:
                     images.setdefault(image, []).append(change.title)
