@@ -26,6 +26,7 @@ _LAST = 100  # characters of the line that says what was left out
 _OPEN_ROWS = 6  # a longer list is folded
 _ROWS_MAX = 300
 _ITEMS_MAX = 40
+_STALE_MAX = 3
 _TITLES: dict[Verdict, str] = {
     "refused": "Refused by the cluster", "renamed": "Renamed, and start anew", "added": "New", "removed": "Go away",
     "in place": "Change in place",
@@ -59,9 +60,8 @@ def _blocks(review: Review) -> Iterator[list[str]]:
     for one in review.environments:
         if not words.has_news(one):
             continue
-        state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
         cluster = "" if one.state == "broken" else f", cluster {_plain(one.cluster)}"
-        yield ["", f"#### {_plain(one.name)}{cluster}{state}"]
+        yield ["", f"#### {_plain(one.name)}{cluster}{_plain(words.state(one))}"]
         yield from _objects(one, "refused")
         for group in one.groups:
             yield ["", *_group(group, review)]
@@ -209,9 +209,10 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
 
 
 def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-    found = [f"{one.name}/manifests/{difference.path}" for one in environments for difference in one.differences]
+    found = words.stale(environments)
     if found:
-        few = ", ".join(map(_code, found[:3])) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004
+        few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
+        few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
         yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]
 
 

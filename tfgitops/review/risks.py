@@ -11,6 +11,7 @@ from tfgitops.kubernetes.immutable import grows
 from tfgitops.review.model import STARTS, Risk
 from tfgitops.review.queues import is_queue
 from tfgitops.review.sharing import shared_folders
+from tfgitops.review.words import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,9 @@ MANY = 3
 """From how many trainings on one change that restarts them is a risk of its own."""
 
 RISKS = {
+    "foreign": "a file that was not generated, and is applied all the same",
+    "edited": "a manifest that was edited, and is applied all the same",
+    "blocked": "what is in the way of a manifest",
     "refused": "the cluster does not take a change, and what comes after it waits",
     "many": "one change restarts many trainings",
     "returns": "an object gets a name that it had before: what ran under it runs again",
@@ -35,6 +39,11 @@ RISKS = {
 }
 """Every kind of risk, the gravest first."""
 
+_HANDS = (
+    ("foreign", "not generated, and the controller applies it all the same", "move it out of manifests/"),
+    ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
+)
+_PATHS_MAX = 3
 _NO_LINE = ("another version of the compiler or of a plugin", "")
 
 
@@ -43,10 +52,23 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one), *_growing(one), *_tags(one),
+            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one),
+            *_growing(one), *_tags(one),
         ]  # fmt: skip
     gravity = list(RISKS)
     return sorted([*_many(environments), *found], key=lambda risk: gravity.index(risk.code))
+
+
+def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
+    """Find what lies in `manifests/` and no spec says so: a controller takes it for what was reviewed."""
+    for code, was, advice in _HANDS:
+        paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
+        if paths:
+            more = f" and {len(paths) - _PATHS_MAX} more" if len(paths) > _PATHS_MAX else ""
+            message = f"{', '.join(paths[:_PATHS_MAX])}{more} {'was' if len(paths) == 1 else 'were'} {was}"
+            yield Risk(code=code, environment=one.name, message=message, advice=advice)
+    for problem in one.blocked:
+        yield Risk(code="blocked", environment=one.name, message=problem.message, advice=problem.hint)
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:
@@ -67,7 +89,8 @@ def _way_out(change: Change) -> str:
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
     for change in one.changes:
         if change.verdict == "removed" and (change.kind in ("PersistentVolumeClaim", "Namespace") or _queue(change)):
-            message = f"{change.kind} '{change.title}' is no longer written"
+            where = f" for cluster {one.cluster}" if one.other_cluster else ""
+            message = f"{change.kind} '{change.title}' is no longer written{where}"
             yield Risk(code="vanishes", environment=one.name, message=message, advice=_fate(change.manifest))
 
 
@@ -92,7 +115,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         for change in one.changes
         if change.is_job and change.verdict in STARTS and change.new_name != change.old_name
     }
-    if not new or one.compiled is None:
+    if not new or one.compiled is None or one.other_cluster:  # where nothing of it ran before
         return
     top = base.path(one.folder)
     paths = {f"{top}/manifests/{path}": path for path in new}
@@ -121,7 +144,7 @@ def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
                     where.setdefault(place, {})[one.name] = None
     for (label, file), number in sorted(restarted.items(), key=lambda item: (-item[1], item[0])):
         if number >= MANY:
-            cause = f"`{label}` in {file}" if file else label
+            cause = f"`{label}` in {near(file)}" if file else label
             names = list(where[label, file])
             yield Risk(
                 code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",

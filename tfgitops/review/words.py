@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.committed import MANIFESTS
+from tfgitops.disk import shown
 from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change
@@ -26,15 +30,37 @@ _ADDRESSES = "the addresses of its pods (TF_CONFIG)"
 Field = tuple[str, str, str]
 """What is said of one field: its name with the roles that have it, the value before, the value after."""
 
-STATES = {
-    "new": "all of it is new",
-    "gone": "there is no spec any more: all of it goes",
-    "broken": "does not compile: see the problems",
+_STATES = {
+    ("new", False): "all of it is new",
+    ("new", True): "new, and has objects that another environment had",
+    ("gone", False): "there is no spec any more: all of it goes",
+    ("gone", True): "there is no spec any more: what is not listed is another environment's now",
+    ("broken", False): "does not compile: see the problems",
 }
+
+
+def state(one: EnvironmentReview) -> str:
+    """Say what becomes of an environment as a whole, behind its name; nothing where it is as it was."""
+    if one.other_cluster and one.state == "new":
+        said = f"it was on cluster {one.other_cluster}, so all of it is new here"
+    elif one.other_cluster:
+        said = f"it is on cluster {one.other_cluster} now, so all of it goes from here"
+    else:
+        said = _STATES.get((one.state, one.shared), "")
+    return f": {said}" if said else ""
 
 
 def headline(review: Review) -> str:
     """Sum up in one sentence what becomes of the trainings."""
+    said = _becomes(review)
+    if not said:
+        said = ["no training restarts, starts or stops" if review.changes else _nothing(review)]
+    elif unchanged := review.counts()["unchanged"]:
+        said.append(f"{unchanged} {'runs' if unchanged == 1 else 'run'} on")
+    return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
+
+
+def _becomes(review: Review) -> list[str]:
     counts = review.counts()
     broken = sum(one.state == "broken" for one in review.environments)
     refused = counts["refused"]
@@ -52,16 +78,43 @@ def headline(review: Review) -> str:
             what = f"training{'' if number == 1 else 's'} " if noun else ""
             said.append(f"{number} {what}{one if number == 1 else many}")
             noun = False
-    if not said:
-        return "no training restarts, starts or stops" if counts["other"] else "nothing will change"
-    if counts["unchanged"]:
-        said.append(f"{counts['unchanged']} {'runs' if counts['unchanged'] == 1 else 'run'} on")
-    return ", ".join(said)
+    return said
+
+
+def _nothing(review: Review) -> str:
+    if review.stale:
+        return f"the specs change nothing, but {_manifests(review.stale, 'not as they say')}"
+    return "the specs change nothing" if review.by_hand else "nothing will change"
+
+
+def _manifests(number: int, what: str) -> str:
+    return f"{number} manifest{' is' if number == 1 else 's are'} {what}"
 
 
 def has_news(one: EnvironmentReview) -> bool:
     """Tell whether there is anything to say of an environment."""
     return bool(one.changes or one.notes) or one.state != "compared"
+
+
+def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
+    """Return the state and path of each manifest that `build` makes what the specs say: not of the files of others."""
+    return [
+        (found.state, f"{near(shown(one.folder / MANIFESTS))}/{found.path}")
+        for one in environments
+        for found in one.differences
+        if found.state != "foreign"
+    ]
+
+
+def near(path: str) -> str:
+    """Name a path from here, with dots where that is shorter: from inside an environment the files above it, too."""
+    return min(path, os.path.relpath(path), key=len) if os.path.isabs(path) else path  # noqa: PTH117 - a text
+
+
+def named(folder: Path) -> str:
+    """Name an environment by its path from here, or by its folder's name where that path would be a dot."""
+    name = near(shown(folder))
+    return folder.name if name == "." else name
 
 
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
@@ -73,7 +126,7 @@ def why(group: Group, review: Review) -> list[tuple[str, str]]:
 
 def reason(cause: Cause) -> tuple[str, str]:
     """Return a cause and its place."""
-    return cause.label, f"{cause.span.file}:{cause.span.line}"
+    return cause.label, f"{near(cause.span.file)}:{cause.span.line}"
 
 
 def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
