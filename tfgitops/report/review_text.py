@@ -88,9 +88,8 @@ class _Page:
         yield f"  {self.paint('new run', number)}, because of"
         for reason in words.why(group, self._review):
             yield from self._reason(reason, 4)
-        said = words.shared_fields(changes)
-        if said is not None:
-            yield from self._fields(said, 6)
+        said, own = words.shared_fields(changes)
+        yield from self._fields(said, 6)
         width = max(len(change.title) for change in changes)
         lines = []
         for change in changes:
@@ -98,8 +97,7 @@ class _Page:
             for cause in group.also.get(change.path, ()):
                 label, place = words.reason(cause)
                 lines += self._reason((f"also {label}", place), 8)
-            if said is None:
-                lines += self._fields(words.fields_of(change), 8)
+            lines += self._fields(own.get(change.path, ()), 8)
         yield from self._cut(lines)
 
     def _reason(self, reason: tuple[str, str], indent: int) -> Iterator[str]:

@@ -129,31 +129,54 @@ def reason(cause: Cause) -> tuple[str, str]:
     return cause.label, f"{near(cause.span.file)}:{cause.span.line}"
 
 
-def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
-    """Return what is said of the fields of some changes, if the same can be said of each of them."""
+def shared_fields(changes: Sequence[Change]) -> tuple[list[Field], dict[str, list[Field]]]:
+    """Return what can be said of the fields of all of some changes, and of each what is left, by its path."""
     if len(changes) == 1:
-        return fields_of(changes[0])
-    said = [fields_of(change, roles=False) for change in changes]
-    return said[0] if all(one == said[0] for one in said[1:]) else None
+        return fields_of(changes[0]), {}
+    said = {change.path: _fields(change) for change in changes}
+    first = next(iter(said.values()))
+    shared = [plain for plain in first if all(plain in one for one in said.values())]
+    own = {path: [named for plain, named in one.items() if plain not in shared] for path, one in said.items()}
+    return shared, own
 
 
-def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
+def fields_of(change: Change) -> list[Field]:
     """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
+    return list(_fields(change).values())
+
+
+def _fields(change: Change) -> dict[Field, Field]:
+    """Say which fields differ, without their roles, and each as it is said with those."""
     grouped: dict[Field, list[str]] = {}
     for field, remark in _telling(change):
         role, name = _short(field.path)
-        name += remark
-        said = (_ADDRESSES, "", "") if is_discovery(field) else (name, value(field.before), value(field.after))
-        holders = grouped.setdefault(said, [])
+        holders = grouped.setdefault(_said(field, name + remark), [])
         if role and role not in holders:
             holders.append(role)
     number = len(change.manifest["spec"].get("tasks") or ()) if change.is_job else 0
-    return [
-        (f"{', '.join(holders)}: {name}", before, after)
-        if roles and holders and len(holders) < number and name != _ADDRESSES
+    return {
+        (name, before, after): (f"{', '.join(holders)}: {name}", before, after)
+        if holders and len(holders) < number and name != _ADDRESSES
         else (name, before, after)
         for (name, before, after), holders in grouped.items()
-    ]
+    }
+
+
+def _said(field: FieldChange, name: str) -> Field:
+    """Say what becomes of a field; of one that is a whole block, and that only one side has, just that."""
+    if is_discovery(field):
+        return _ADDRESSES, "", ""
+    if field.before is ABSENT and _is_block(field.after):
+        return f"{name} (new)", "", ""
+    if field.gone and _is_block(field.before):
+        return f"{name} (gone)", "", ""
+    return name, value(field.before), value(field.after)
+
+
+def _is_block(given: Any) -> bool:
+    if isinstance(given, dict):
+        return bool(given) and given.keys() != {"name", "value"}
+    return isinstance(given, list) and any(isinstance(item, dict | list) for item in given)
 
 
 def _telling(change: Change) -> list[tuple[FieldChange, str]]:
