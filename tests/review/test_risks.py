@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from repository import run
 
 from tfgitops.review.folders import written_folders
 
@@ -98,6 +99,45 @@ def test_a_new_run_that_writes_where_the_last_one_wrote(repository: Repository) 
     repository.git("branch", "--quiet", "--force", "main")
     (message,) = _sharing(repository, job.replace("N: 1", "N: 2"))
     assert message == "the new run of 'a' writes where its last one wrote: /s/a (claim s)"
+
+
+def test_what_returns_is_one_line_however_many_trainings(repository: Repository) -> None:
+    repository.base(("tf:2.21", "tf:2.22"))
+    repository.build("--restart-all")
+    repository.commit("bump")
+    repository.git("branch", "--quiet", "--force", "main")
+    repository.base(("tf:2.22", "tf:2.21"))
+    (risk,) = _risks(repository, "returns")
+    assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
+
+
+def test_another_namespace_is_no_case_for_pins(repository: Repository) -> None:
+    repository.prod(("namespace: ml", "namespace: ml2"))
+    (risk,) = _risks(repository, "many")
+    assert "--pin-rest" not in risk["advice"]
+    assert "leave `namespace` as it was" in risk["advice"]
+    told = run("build").stderr
+    assert "--pin-rest" not in told
+    assert "else leave `namespace` as it was: a pinned job cannot move" in told
+
+
+def test_where_a_pin_cannot_be_written_the_way_out_is_a_restart(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  one: &one {command: [a, --out=/logs/$(RUN)], worker: 1}\n  two: *one\n  bert:\n"))
+    repository.build("--restart-all")
+    repository.commit("alias")
+    repository.base(("tf:2.21", "tf:2.22"))
+    result = run("build", "--pin-rest")
+    assert result.exit_code == 1
+    assert "edit it by hand, or let it start anew: --restart prod/two" in result.stderr
+
+
+def test_a_pin_of_what_was_never_committed(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  new: {command: [a], worker: 1}\n  bert:\n"))
+    repository.build()
+    told = run("pin", "environments/prod", "new").stderr
+    assert "the manifest of 'new' was never committed" in told
+    assert "commit it first" in told
+    assert "git checkout" not in told
 
 
 def test_a_manifest_with_nothing_in_it_writes_nothing() -> None:

@@ -165,8 +165,7 @@ class Guard:
                 code="TF604", severity="error", span=cause.span if cause else None,
                 file="" if cause else shown(self._compiled.folder / SPEC),
                 message=f"{cause_is} would restart {what} of {environment} that nobody changed: {listed}",
-                hint=f"build with --restart {self._compiled.folder.name}/{names[0]} if it may start anew (repeatable), "
-                "with --restart-all, or with --pin-rest to keep all others as they run",
+                hint=_way_out(self._compiled.folder, group),
             )  # fmt: skip
 
     def _causes(self, restart: Restart) -> list[Cause]:
@@ -185,6 +184,14 @@ class Guard:
             for cause, fields in found
             if not all(field.gone for field in fields) and not (cause.own and cause.route[:2] == restart.job.route)
         ]
+
+
+def _way_out(folder: Path, group: Sequence[Restart]) -> str:
+    """Say with which flags to build: a pin keeps nothing in another namespace."""
+    named = f"build with --restart {folder.name}/{group[0].job.name} if it may start anew (repeatable)"
+    if any(restart.moved for restart in group):
+        return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
+    return f"{named}, with --restart-all, or with --pin-rest to keep all others as they run"
 
 
 def _text(content: bytes) -> str:

@@ -10,7 +10,7 @@ from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
 from tfgitops.review.model import STARTS, Risk
 from tfgitops.review.queues import is_queue
-from tfgitops.review.sharing import shared_folders
+from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
 
 if TYPE_CHECKING:
@@ -120,27 +120,37 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     top = base.path(one.folder)
     paths = {f"{top}/manifests/{path}": path for path in new}
     earlier = base.earlier(sorted(paths))
+    returning = []
     for full, path in paths.items():
-        change = new[path]
-        name = f"\n  name: {change.new_name}\n".encode()
+        name = f"\n  name: {new[path].new_name}\n".encode()
         if any(name in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
-            yield Risk(
-                code="returns", environment=one.name,
-                message=f"'{change.title}' returns to {change.new_name}, which ran before: it will run again",
-                advice="set `rerun` for a name of its own, or see that its folders may be written again",
-            )  # fmt: skip
+            returning.append(new[path])
+    if returning:
+        yield _returns(one, returning)
+
+
+def _returns(one: EnvironmentReview, changes: Sequence[Change]) -> Risk:
+    (first, *others), name = changes, changes[0].new_name
+    message = f"'{first.title}' returns to {name}, which ran before: it will run again"
+    if others:
+        listed = listing([change.title for change in changes])
+        message = f"{listed} return to names that ran before (as {name}): they will run again"
+    advice = "set `rerun` for a name of its own, or see that its folders may be written again"
+    return Risk(code="returns", environment=one.name, message=message, advice=advice)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
     """Find what restarts many trainings, over all environments."""
     restarted: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], dict[str, None]] = {}
+    moved: set[tuple[str, str]] = set()
     for one in environments:
         for group in one.groups:
             for change in group.changes:
                 causes = (*group.causes, *group.also.get(change.path, ()))
                 for place in {(cause.label, cause.span.file) for cause in causes} or {_NO_LINE}:
                     restarted[place] += 1
+                    moved |= {place} if _namespace(change.before) != _namespace(change.after) else set()
                     where.setdefault(place, {})[one.name] = None
     for (label, file), number in sorted(restarted.items(), key=lambda item: (-item[1], item[0])):
         if number >= MANY:
@@ -149,8 +159,14 @@ def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
             yield Risk(
                 code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",
                 message=f"{cause} restarts {number} trainings",
-                advice="pin those that should run on: tfgitops build --pin-rest",
+                advice="leave `namespace` as it was if they should run on: a pin keeps none of them"
+                if (label, file) in moved
+                else "pin those that should run on: tfgitops build --pin-rest",
             )  # fmt: skip
+
+
+def _namespace(manifest: Json | None) -> str:
+    return str(manifest["metadata"].get("namespace", "")) if manifest else ""
 
 
 def _growing(one: EnvironmentReview) -> Iterator[Risk]:

@@ -52,14 +52,15 @@ def _meeting(writers: Iterable[Writer]) -> Iterator[list[Writer]]:
 
 def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Container[str]) -> str:
     """Say that several jobs write one folder, and which of them name the run for another one."""
-    unnamed = _listed([name for path, name in names.items() if path not in elsewhere])
-    named = _listed([name for path, name in names.items() if path in elsewhere])
+    unnamed = listing([name for path, name in names.items() if path not in elsewhere])
+    named = listing([name for path, name in names.items() if path in elsewhere])
     reasons = [f"nothing in the command of {unnamed} names the run"] * bool(unnamed)
     reasons += [f"{named} {'name' if ',' in named or ' and ' in named else 'names'} it elsewhere alone"] * bool(named)
-    return f"{_listed(names.values())} may write to one folder, {_where(group)}: {', and '.join(reasons)}"
+    return f"{listing(names.values())} may write to one folder, {_where(group)}: {', and '.join(reasons)}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def listing(names: Iterable[str]) -> str:
+    """Name a few of some jobs, and say how many more there are."""
     quoted = [f"'{name}'" for name in names]
     more = len(quoted) - _NAMED_MAX
     return ", ".join(quoted[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
