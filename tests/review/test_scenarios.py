@@ -427,6 +427,18 @@ def test_a_bar_in_a_path_ends_no_cell(repository: Repository) -> None:
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [5, 5]
 
 
+def test_of_long_values_that_is_shown_in_which_they_differ(repository: Repository) -> None:
+    same = ", ".join(f"--option-{number}={number}" for number in range(20))
+    repository.prod(("[python, train.py, --out=/logs/$(RUN)]", f"[python, train.py, {same}, --out=/logs/$(RUN)]"))
+    repository.build()
+    repository.commit("long")
+    repository.git("branch", "--quiet", "--force", "main")
+    repository.prod(("--option-19=19", "--option-19=more"))
+    text = repository.review().stdout
+    assert "--option-19=19, --out=/logs/$(RUN)]" in text
+    assert "--option-19=more, --out=/logs/$(RUN)]" in text
+
+
 def test_a_block_that_one_side_has_is_said_in_a_word(repository: Repository) -> None:
     repository.prod(("  bert:\n", "  bert:\n    pod: {spec: {securityContext: {runAsUser: 1000}}}\n"))
     assert "pod securityContext (new)" in repository.review().stdout

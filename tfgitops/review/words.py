@@ -170,7 +170,20 @@ def _said(field: FieldChange, name: str) -> Field:
         return f"{name} (new)", "", ""
     if field.gone and _is_block(field.before):
         return f"{name} (gone)", "", ""
-    return name, value(field.before), value(field.after)
+    return name, *_both(value(field.before), value(field.after))
+
+
+def _both(before: str, after: str) -> tuple[str, str]:
+    """Cut two values to where they differ, if they are long; as much of their start as there is room for stays."""
+    start = 0
+    if max(len(before), len(after)) > _VALUE_MAX:
+        start = max(0, len(os.path.commonprefix([before, after])) - _VALUE_MAX // 2)
+    return _cut(before, start), _cut(after, start)
+
+
+def _cut(text: str, start: int) -> str:
+    text = f"…{text[start:]}" if start else text
+    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
 
 
 def _is_block(given: Any) -> bool:
@@ -215,18 +228,16 @@ def _short(path: str) -> tuple[str, str]:
 
 
 def value(given: Any) -> str:
-    """Write a value of a manifest on one short line."""
+    """Write a value of a manifest on one line."""
     if given is ABSENT:
         return "(none)"
     if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a variable, as a whole
         given = given["value"]
     if isinstance(given, str):
-        text = given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)
-    elif isinstance(given, list) and all(isinstance(item, str) for item in given):
-        text = "[" + ", ".join(item if item.isprintable() else json.dumps(item) for item in given) + "]"
-    else:
-        text = json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
-    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
+        return given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)
+    if isinstance(given, list) and all(isinstance(item, str) for item in given):
+        return "[" + ", ".join(item if item.isprintable() else json.dumps(item) for item in given) + "]"
+    return json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
 
 
 def amount(resource: str, nanos: int) -> str:
