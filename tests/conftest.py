@@ -1,13 +1,12 @@
-"""What the tests share beside `tfgitops.testing`: golden files, the scripts of `tools/`, and a Git repository."""
+"""What the tests share beside `tfgitops.testing`: golden files, the wheel, and a Git repository."""
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from installed import REPOSITORY, build_wheel
+from installed import build_wheel
 from repository import Repository
 
 from tfgitops.testing import Bench
@@ -15,22 +14,11 @@ from tfgitops.testing import Bench
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from types import ModuleType
 
     from tfgitops import Plugins
 
 collect_ignore = ["plugins/external"]
 """Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""
-
-
-def load_tool(name: str) -> ModuleType:
-    """Import one of the scripts of ``tools/``, which are no package."""
-    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-REPOSITORY = Path(__file__).parent.parent
+from checkout import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 

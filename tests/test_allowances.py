@@ -20,10 +20,10 @@ from tfgitops.plugins.door import Plugin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Result
     from repository import Repository
 
     from tfgitops import Environment
+    from tfgitops.testing import Result
 
     Compile = Callable[..., Result]
 

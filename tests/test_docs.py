@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY, load_tool
+from checkout import REPOSITORY, load_tool
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

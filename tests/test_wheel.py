@@ -9,7 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from installed import REPOSITORY, install, run
+from checkout import REPOSITORY
+from installed import install, run
 
 CASES = REPOSITORY / "tests" / "cases" / "ok"
 

@@ -26,7 +26,7 @@ class View(Mapping[str, Any]):  # noqa: PLW1641 - no more to be hashed than a di
         return freeze(value) if type(value) in _HOLDERS else value
 
     def __eq__(self, other: object) -> bool:
-        return self._data == other._data if type(other) is View else super().__eq__(other)
+        return self._data == other._data if type(self) is type(other) is View else super().__eq__(other)
 
     def __contains__(self, key: object) -> bool:
         return key in self._data

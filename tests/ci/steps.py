@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.main
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from steps import EXAMPLES, read
 
 from tfgitops.cli import COMMANDS, app

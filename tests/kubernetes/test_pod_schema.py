@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, load_tool
+from checkout import REPOSITORY, load_tool
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

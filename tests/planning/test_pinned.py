@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl

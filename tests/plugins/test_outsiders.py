@@ -9,7 +9,8 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from installed import REPOSITORY, install, run
+from checkout import REPOSITORY
+from installed import install, run
 from jsonschema import Draft202012Validator
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def described(schema: Any, key: str) -> list[str]:
 
 
 def test_there_are_packages() -> None:
-    assert {"tfgitops-cost", "tfgitops-rdma"} <= set(NAMES)
+    assert set(NAMES) == {"tfgitops-checkpoint-sidecar", "tfgitops-cost", "tfgitops-rdma"}
     for folder in EXTERNAL:
         project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
         assert list(project["entry-points"]) == ["tfgitops"]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
 from tfgitops.diagnostics import CompileError
 from tfgitops.scaffold.localentry import with_local_plugin
+from tfgitops.scaffold.names import forms_of
+from tfgitops.testing import find_plugins
 
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 PACKAGE = {
@@ -64,18 +67,41 @@ def test_a_new_local_plugin_is_named_in_pyproject_and_keeps_the_contract(root: P
     result = run("plugins", "new", "cost-centre", "--local")
     assert (result.exit_code, result.stderr) == (0, "")
     assert (root / "pyproject.toml").read_text() == '[tool.tfgitops]\nplugins = ["plugins/cost-centre.py"]\n'
-    assert "there are no cases, and no environments" in run("plugins", "test").stderr
-    spec = root / "plugins/cases/ok/one/environment.yaml"
-    spec.parent.mkdir(parents=True)
-    jobs = "jobs: {train: {image: tf, worker: 1, costCentre: a}}\n"
-    spec.write_text(f"{SPEC}costCentres: {{a: b@example.com}}\n{jobs}")
-    assert run("plugins", "test", "--refresh").exit_code == 0
     for path in (".", "plugins/cost-centre.py"):
-        assert run("plugins", "test", path).stdout.endswith("2 passed\n")
+        assert run("plugins", "test", path).stdout.endswith("contract of 'cost-centre' on 2 specs\n\n3 passed\n")
+    assert run("plugins", "new", "team", "--local").exit_code == 0
+    assert run("plugins", "test").stdout.endswith("6 passed\n")
+    jobs = "jobs: {train: {image: tf, worker: 1, costCentre: a}}\n"
     (root / "environments/prod").mkdir(parents=True)
     (root / "environments/prod/environment.yaml").write_text(SPEC + jobs)
     assert "error[COSTCENTRE01]: the costCentre 'a' is not declared" in run("build").stderr
     assert '"costCentre"' in run("schema").stdout
+
+
+def test_without_cases_the_contract_is_tried_on_the_specs_below_environments(root: Path) -> None:
+    assert run("plugins", "new", "team", "--local").exit_code == 0
+    shutil.rmtree(root / "plugins/cases")
+    assert "there are no cases, and no environments" in run("plugins", "test").stderr
+    (root / "environments/prod").mkdir(parents=True)
+    (root / "environments/prod/environment.yaml").write_text(f"{SPEC}teams: {{a: b}}\njobs: {{}}\n")
+    assert "ok    contract of 'team' on 1 spec\n" in run("plugins", "test").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("class", "classes"), ("box", "boxes"), ("branch", "branches"), ("key", "keys"),
+        ("registry", "registries"), ("news", "declaredNews"), ("cost-status", "declaredCostStatus"), ("team", "teams"),
+    ],
+)  # fmt: skip
+def test_what_is_declared_is_called_by_a_plural_that_is_one(name: str, keys: str) -> None:
+    assert forms_of(name, find_plugins())["keys"] == keys
+
+
+def test_a_name_that_is_taken_is_told_with_how_it_becomes_free(root: Path) -> None:
+    assert run("plugins", "new", "team", "--local").exit_code == 0
+    said = run("plugins", "new", "team").stderr
+    assert "= help: choose another name, or take plugins/team.py out of [tool.tfgitops] plugins" in said
 
 
 @pytest.mark.parametrize("local", [False, True], ids=["package", "local"])
@@ -276,4 +302,7 @@ def test_a_package_that_cannot_be_imported_is_told(package: Path) -> None:
     (package / "tfgitops_cost_centre/__init__.py").write_text("import nosuch\n")
     result = run("plugins", "test", package)
     assert (result.exit_code, "Traceback" in result.stderr) == (1, False)
-    assert "tfgitops_cost_centre cannot be imported: No module named 'nosuch'" in result.stderr
+    assert (
+        "(tfgitops_cost_centre) cannot be imported: ModuleNotFoundError(\"No module named 'nosuch'\") (__init__.py:"
+        in result.stderr
+    )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 import tfgitops
@@ -156,9 +158,11 @@ class Reader:
             self._install()
             return f"{line}\n"
         assert program == "tfgitops"
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code in (0, 1), result.output
-        return f"{line}\n{result.output}"
+        said = io.StringIO()  # one stream, in the order in which a terminal shows it
+        with redirect_stdout(said), redirect_stderr(said), pytest.raises(SystemExit) as ended:
+            app(arguments, prog_name=program)
+        assert ended.value.code in (0, 1), said.getvalue()
+        return f"{line}\n{said.getvalue()}"
 
     def _install(self) -> None:
         """Put on the path what an editable install of this folder puts there."""
@@ -193,6 +197,8 @@ def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request
     schema = CliRunner().invoke(app, ["schema"]).stdout
     assert '"teams"' in schema
     assert "team 0.1.0\n" in CliRunner().invoke(app, ["plugins", "list"]).stdout
+    again = CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).stderr
+    assert "choose another name, or `pip uninstall tfgitops-team` first" in again
 
 
 def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) -> None:
@@ -203,6 +209,14 @@ def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) ->
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert "5 passed" in done.stdout, done.stdout
+    strict = (Path(sys.executable).parent / "mypy", "--strict", "--cache-dir", "cache", "tests", "tfgitops_team")
+    typed = subprocess.run(strict, capture_output=True, text=True, check=False)
+    assert typed.returncode == 0, typed.stdout + typed.stderr
+
+
+def test_the_types_that_tests_use_are_named() -> None:
+    named = set(re.findall(r"`(\w+)`", section("## Tests")))
+    assert {"Plugins", "Bench", "Result"} <= named
 
 
 def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

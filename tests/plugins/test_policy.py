@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from repository import run
 
 from tfgitops import Accelerator, Object, Plugins, Problem, compile_environment, discover, hookimpl, parse_image
@@ -17,8 +17,9 @@ from tfgitops.plugins.door import Plugin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Result
     from repository import Repository
+
+    from tfgitops.testing import Result
 
     Compile = Callable[..., Result]
 

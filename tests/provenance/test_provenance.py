@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 
 from tfgitops import Plugins, compile_environment, discover
 from tfgitops.load import find_environments
@@ -29,7 +29,7 @@ ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / 
 FOLDERS = [folder for root in ROOTS for folder in find_environments(root)]
 LAYERS = re.compile(
     r"overlay|role|job|from [a-z0-9-]+|defaults|environment|base file|plugin [a-z]+ [0-9.]+"
-    r"|strategy|discovery|gitops|pin|compiler|compiler default"
+    r"|strategy|discovery|gitops|pin|compiler|compiler default|settings"
 )
 
 Leaf = tuple[str, str]

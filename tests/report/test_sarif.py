@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import REPOSITORY
+from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 

@@ -92,6 +92,12 @@ BROKEN: dict[str, tuple[str, Change]] = {
     "it yields something else": ("answers", (YIELD, "yield team")),
     "it reads the clock": ("pure", working("import time; time.time()")),
     "it reads the date": ("pure", working("import datetime; datetime.date.today()")),
+    "it writes the date": ("pure", working("import time; time.strftime('%F')")),
+    "it asks for local time": ("pure", working("import time; time.localtime()")),
+    "it asks who is there": ("pure", working("import getpass; getpass.getuser()")),
+    "it asks what the machine is called": ("pure", working("import platform; platform.node()")),
+    "it asks which language is spoken": ("pure", working("import locale; locale.getlocale()")),
+    "it asks for the number of its process": ("pure", working("import os; os.getpid()")),
     "it reads a file": ("pure", working("open(__file__).close()")),
     "it lists a folder": ("pure", working("import os; os.listdir('.')")),
     "it asks for an address": ("pure", working("import socket; socket.getaddrinfo('localhost', 80)")),
@@ -104,6 +110,8 @@ BROKEN: dict[str, tuple[str, Change]] = {
     "it takes the first key of a map": ("order", labelled('next(iter(job.get("env") or ["none"]))')),
     "it joins a set": ("order", labelled('"-".join({"a", "b", "c", "d", "e", team})')),
     "its patch names a key that is not there": ("because", (YIELD, YIELD.replace(', "team")', ', "taem")'))),
+    "its patch forgets the key": ("because", (YIELD, YIELD.replace(', "team")', ")"))),
+    "its patch names another key": ("because", (YIELD, YIELD.replace(', "team")', ', "image")'))),
     "its object names nothing": ("because", ('(*job.route, "team"))\n', "())\n")),
     "its key has no description": ("descriptions", (', "description": "who runs it"', "")),
     "a property has no description": (
@@ -124,6 +132,60 @@ def test_what_breaks_the_contract_is_named_with_its_rule(what: str, tmp_path: Pa
     rules = {breach.rule for breach in found}
     assert rules - {"answers"} == {rule} - {"answers"}, found  # the compiler itself may say it, too
     assert rule in rules
+
+
+def test_a_time_that_is_given_is_no_clock(tmp_path: Path) -> None:
+    code = "import time; time.strftime('%F', time.gmtime(0)); time.asctime(time.localtime(0)); time.ctime(0)"
+    check_plugin(plugin(tmp_path, working(code)), SPECS)
+
+
+def test_what_python_asks_itself_is_not_the_plugins_doing(tmp_path: Path) -> None:
+    check_plugin(plugin(tmp_path, working("import datetime; datetime.datetime.strptime('2026', '%Y')")), SPECS)
+
+
+def test_the_line_that_is_impure_is_named(tmp_path: Path) -> None:
+    path = plugin(tmp_path, working("import time; time.time()"))
+    line = 1 + path.read_text().split("\n").index("    import time; time.time()")
+    [breach] = breaches(path, SPECS)
+    assert breach.message == f"tfgitops_contribute asks the clock (time.time) (team.py:{line})"
+
+
+RETURNED = {
+    "a map": ('return {"a": 1}', "returned a dict from tfgitops_contribute"),
+    "a text": ("return 'ab'", "returned a str from tfgitops_contribute"),
+    "an answer": ('return job.patch({}, "team")', "returned a Patch from tfgitops_contribute"),
+    "a problem": (
+        "from tfgitops import Problem; return Problem(code='T1', message='m', at=())",
+        "returned a Problem from tfgitops_contribute",
+    ),
+    "a number": ("return 7", "returned an int from tfgitops_contribute"),
+}
+
+
+@pytest.mark.parametrize("what", RETURNED)
+def test_what_is_no_list_of_answers_is_told_as_the_compiler_tells_it(what: str, tmp_path: Path) -> None:
+    code, said = RETURNED[what]
+    body = YIELD.join(('  if team := job.get("team"):\n        ', ""))
+    found = breaches(plugin(tmp_path, (f"  {body}", f"    {code}")), SPECS)
+    assert [breach.rule for breach in found] == ["answers"]
+    assert said in found[0].message
+
+
+def test_a_plugin_that_raises_is_told_so_and_nothing_that_follows_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "team.py"
+    path.write_text(
+        "from tfgitops import hookimpl\n\ntfgitops_api = 1\n\n@hookimpl\ndef tfgitops_contribute(job):\n    1/0\n"
+    )
+    assert [breach.rule for breach in breaches(path, ["jobs: {a: {image: tf, worker: 1}}"])] == ["answers"]
+
+
+def test_an_endless_loop_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TFGITOPS_HOOK_SECONDS", "1")
+    path = plugin(tmp_path, working("while True: pass"))
+    start = time.monotonic()
+    [breach] = breaches(path, SPECS)
+    assert "did not come to an end in tfgitops_contribute" in breach.message
+    assert time.monotonic() - start < 4
 
 
 def test_each_rule_is_tried() -> None:

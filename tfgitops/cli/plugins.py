@@ -36,13 +36,13 @@ def list_(
     format_: Annotated[Form, typer.Option("--format", help="How plugins are listed.")] = Form.text,
     no_plugin: Without = None,
 ) -> int:
-    """List the plugins there are: versions, hooks, keys, codes, and where each comes from."""
+    """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
     from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
     from tfgitops.report import plugins as report  # noqa: PLC0415
 
     found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))
     sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
-    return 0
+    return int(any(entry.fault for entry in found))
 
 
 @app.command(epilog=example("tfgitops plugins new cost-centre --local"))
@@ -82,7 +82,7 @@ def _next_package(folder: Path) -> str:
 def _next_local(key: str, path: Path) -> str:
     return (
         f"tfgitops plugins list      it is there; change {shown(path)} as you like\n"
-        f"tfgitops plugins test      the contract, on plugins/cases/ok/NAME/environment.yaml or your environments\n"
+        f"tfgitops plugins test      its cases, in plugins/cases/, and the contract\n"
         f"tfgitops schema            what editors know of `{key}`"
     )
 

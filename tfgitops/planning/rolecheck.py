@@ -8,7 +8,6 @@ from tfgitops.diagnostics import Problem, Words
 from tfgitops.kubernetes import quantity
 from tfgitops.planning.template import overlay_source
 from tfgitops.shell.command import STRING_MAX, script_of
-from tfgitops.shell.faults import shell_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,6 +67,8 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
+        from tfgitops.shell.faults import shell_faults  # noqa: PLC0415 - for those who write shell texts
+
         for fault in shell_faults(found.text, bash=found.bash):
             yield Problem(
                 code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,
@@ -79,17 +80,18 @@ def _commands(job: Job, role: Role) -> Iterator[tuple[Mapping[str, Any], Route]]
     """Yield what says a command of the role's pods: each init container, and the strongest for the training one."""
     training: list[tuple[Mapping[str, Any], Route]] = []
     for holder in (role, job):
-        spec = overlay_source(holder, "pod").get("spec") or {}
-        for key in ("containers", "initContainers"):
-            written = enumerate(spec.get(key) or ())
-            places = [(container, (*holder.route, "pod", "spec", key, index)) for index, container in written]
-            if key == "containers":
-                training += places
-            else:
-                yield from (place for place in places if place[0].get("command"))
-        training.append((overlay_source(holder, "container"), (*holder.route, "container")))
+        if "pod" in holder.data:
+            spec, at = overlay_source(holder, "pod").get("spec") or {}, (*holder.route, "pod", "spec")
+            yield from (place for place in _containers(spec, "initContainers", at) if place[0].get("command"))
+            training += _containers(spec, "containers", at)
+        if "container" in holder.data:
+            training.append((overlay_source(holder, "container"), (*holder.route, "container")))
     training.append((role.data, role.route))
     yield from [place for place in training if place[0].get("command")][:1]
+
+
+def _containers(spec: Mapping[str, Any], key: str, at: Route) -> Iterator[tuple[Mapping[str, Any], Route]]:
+    yield from ((container, (*at, key, index)) for index, container in enumerate(spec.get(key) or ()))
 
 
 def check_workdir(job: Job) -> Iterator[Problem]:

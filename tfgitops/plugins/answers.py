@@ -20,6 +20,7 @@ from tfgitops.schema.spec import resolves
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+_OF_THE_COMPILER = re.compile(r"TF[0-9]").match
 _FOLDER = re.compile(r"workloads|cluster(?:-(?:[2-9]|[1-9][0-9]{1,2}))?").fullmatch
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}").fullmatch
 _API_VERSION = re.compile(r"(?:[a-z0-9][a-z0-9.-]{0,252}/)?v[a-z0-9]{1,62}").fullmatch
@@ -58,7 +59,7 @@ def accept(hook: str, results: Iterable[Any], refused: list[Refusal], *, trusted
         return [*chain.from_iterable(results)]
     taken: list[Any] = []
     for result in results:
-        if isinstance(result, (str, bytes, Mapping, wanted)) or not hasattr(type(result), "__iter__"):
+        if not is_iterable_of_answers(result):
             expected = f"{wanted.__name__}, yielded or in a list"
             refused.append(_refusal(result, "returned", AnswerError("", result, expected)))
             continue
@@ -75,6 +76,11 @@ def accept(hook: str, results: Iterable[Any], refused: list[Refusal], *, trusted
                 if len(refused) < _REFUSED_MAX:
                     refused.append(_refusal(answer, "yielded", error))
     return taken
+
+
+def is_iterable_of_answers(result: Any) -> bool:
+    """Tell whether a hook may have returned something: what answers are in, and not one alone, or a text."""
+    return hasattr(type(result), "__iter__") and not isinstance(result, (str, bytes, Mapping, *_KINDS))
 
 
 def known_key(refusal: Refusal) -> Iterator[SchemaFragment]:
@@ -123,6 +129,7 @@ def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
 
 def _problem(answer: Problem) -> Problem:
     expect(type(answer.code) is str and answer.code, "code", answer.code, "a code of the plugin's own, such as COST01")
+    expect(not _OF_THE_COMPILER(answer.code), "code", answer.code, "a code of the plugin's own: TF is the compiler's")
     expect(type(answer.message) is str and answer.message, "message", answer.message, "text")
     expect(answer.severity in ("error", "warning", "note"), "severity", answer.severity, "error, warning or note")
     expect(type(answer.allowable) is bool, "allowable", answer.allowable, "True or False")
@@ -185,6 +192,7 @@ def _check_keywords(schema: Any, at: Route) -> None:
         _check_keywords(inner, (*at, key))
 
 
+_KINDS = (SchemaFragment, Problem, Patch, Object, Accelerator)
 _ANSWERS: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "tfgitops_schema": (SchemaFragment, _fragment),
     "tfgitops_check_environment": (Problem, _problem),

@@ -36,16 +36,16 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     Raises:
         CompileError: one that is to be left out, or has settings, is not there; or an environment variable is wrong.
     """
-    without, seconds, traced = frozenset(without), _seconds(), _traced()
+    without, seconds, traced = frozenset(without), hook_seconds(), _traced()
     points = entry_points(group=GROUP)
     local = project.plugins if project else ()
     _check_names(sorted({*points.names, *(Path(name).stem for name in local)}), without, project)
     found = [_installed(point, seconds) for point in points if point.name not in without]
     found += [_local(project, name, seconds) for name in local if project and Path(name).stem not in without]
-    return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced)
+    return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced, without=without)
 
 
-def _seconds() -> float:
+def hook_seconds() -> float:
     """Read how many seconds one call of a plugin may take; 0 is without end."""
     text = os.environ.get(_LIMIT, "")
     if not text:
@@ -102,7 +102,7 @@ def _each_once(found: Iterable[Plugin]) -> Iterator[Plugin]:
 def _installed(point: Any, seconds: float) -> Plugin:
     bundled = point.dist is not None and point.dist.name == GROUP
     plugin = Plugin(point.name, None, point.dist.version if point.dist else "", point.value, bundled)
-    return _imported(plugin, point.load, 0 if bundled else seconds)
+    return imported(plugin, point.load, 0 if bundled else seconds)
 
 
 def _local(project: Project, name: str, seconds: float) -> Plugin:
@@ -114,12 +114,15 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
         return plugin.unusable(f"cannot be read: {error.strerror}", "see [tool.tfgitops] plugins")
     if not inside:
         return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
-    found = _imported(plugin, lambda: _import_file(path), seconds, str(path))
+    found = imported(plugin, lambda: _import_file(path), seconds, str(path))
     return replace(found, fault=replace(found.fault, file=shown(path))) if found.fault else found
 
 
-def _imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
-    """Import a plugin, which runs its code, and read the version of the contract that it declares."""
+def imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
+    """Import a plugin, which runs its code, and read the version of the contract that it declares.
+
+    ``file`` is its own, if it is known. One that cannot be used has a fault.
+    """
     try:
         return _declared(plugin, load() if plugin.bundled else _isolated(plugin, load, seconds))
     except KeyboardInterrupt as error:

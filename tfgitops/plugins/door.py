@@ -16,7 +16,7 @@ from tfgitops import hookspecs
 from tfgitops.diagnostics import CODES, Diagnostic, Problem, did_you_mean
 from tfgitops.model import read_only
 from tfgitops.plugins.answers import Refusal, accept
-from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, refusal, told, unusable
+from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, refusal, told, unusable
 from tfgitops.plugins.keys import Claims, Keys, join_keys
 
 if TYPE_CHECKING:
@@ -66,12 +66,14 @@ class Plugins:
     """Some plugins, asked in the order of their names whatever order they were installed in.
 
     What is wrong with one that cannot be used is told by ``faults``, and the others are asked without it. ``seconds``
-    is how long one call of a plugin that is not bundled may take, 0 is without end; ``traced`` shows each call.
+    is how long one call of a plugin that is not bundled may take, 0 is without end; ``traced`` shows each call;
+    ``without`` are the names of those that were left out.
     """
 
     plugins: tuple[Plugin, ...]
     seconds: float = field(default=SECONDS, kw_only=True)
     traced: bool = field(default=False, kw_only=True)
+    without: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def __post_init__(self) -> None:
         self._manager = pluggy.PluginManager(GROUP)
@@ -91,6 +93,8 @@ class Plugins:
             wrong, hint = self._misnamed(plugin)
         except KeyboardInterrupt:
             raise
+        except pluggy.PluginValidationError as error:
+            wrong, hint = misfit(plugin.hooks, error)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
             wrong, hint = f"cannot be used: {' '.join(told(error).split())}", ""
         if not wrong:
@@ -121,7 +125,7 @@ class Plugins:
                 problems: list[Problem] = []
                 answered = self._traced if self.traced else self._answered
                 claims.append(Claims(plugin, *answered(("tfgitops_schema", plugin, call), (), problems, {}), problems))
-        return join_keys(claims, more=any(plugin.fault for plugin in self.plugins))
+        return join_keys(claims, more=any(plugin.fault for plugin in self.plugins), without=self.without)
 
     @property
     def schema(self) -> SpecSchema:
@@ -154,6 +158,11 @@ class Plugins:
         """Those that can be used, and are not bundled."""
         return tuple(plugin for plugin in self._usable if not plugin.bundled)
 
+    @property
+    def late(self) -> frozenset[str]:
+        """The names of those that did not come to an end, and are asked no more."""
+        return frozenset(self._late)
+
     @cached_property
     def codes(self) -> dict[str, str]:
         """What each code of a problem stands for: the compiler's, and those that plugins list as ``CODES``."""
@@ -174,17 +183,20 @@ class Plugins:
         vars(other).update(_failed=set(), _spoilt=False)
         return other
 
-    def ask(self, hook: str, at: Route, problems: list[Problem], **arguments: Any) -> Iterator[tuple[str, Any]]:
+    def ask(
+        self, hook: str, at: Route, problems: list[Problem], *, only: str = "", **arguments: Any
+    ) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's answers to a hook with its name, checked and plain (`tfgitops.plugins.answers`).
 
         pluggy calls hooks newest-first, and entry points arrive in whatever order the installation lists them;
         neither may leak into a committed file. A plugin that raises, or answers with something else than the hook
         promises, is added to ``problems`` at a route of the spec, and the others are asked all the same.
+        ``only`` is the name of the one that is asked, where it is not all of them.
         """
         shown = {name: read_only(value) for name, value in arguments.items()}
         answered = self._traced if self.traced else self._answered
         for plugin, call in self._calls(hook):
-            if self._failed and plugin.name in self._failed:
+            if (only and plugin.name != only) or (self._failed and plugin.name in self._failed):
                 continue
             if self._late and plugin.name in self._late:
                 problems.append(replace(self._late[plugin.name], at=at))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Diagnostic, Problem
+from tfgitops import hookspecs
+from tfgitops.diagnostics import Diagnostic, Problem, did_you_mean
 from tfgitops.plain import brief
 
 if TYPE_CHECKING:
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugin
 
 _ITS_FAULT = "this is a fault of the plugin, {}, not of the spec"
+_CHANGES = re.compile(
+    r"'(?:View|tuple)' object (?:(?:does not|doesn't) support item (?:assignment|deletion)|has no attribute "
+    r"'(?:append|clear|extend|insert|pop|popitem|remove|reverse|setdefault|sort|update)')"
+).match
 _OURS = __file__.rsplit(os.sep, 2)[0] + os.sep
 _PYTHONS = os.__file__.rpartition(os.sep)[0] + os.sep
 
@@ -32,11 +39,13 @@ class MovedError(Exception):
 def failure(plugin: Plugin, hook: str, error: BaseException, at: Route, seconds: float) -> Problem:
     """Say that a hook raised, or was stopped after some seconds, or left the working directory."""
     hint, code = _ITS_FAULT.format(plugin.origin), "TF901"
-    where = _where(error, _file(plugin.hooks))
+    where = _where(error, file_of(plugin.hooks))
     what = f"failed in {hook}: {told(error)}{where}"
     if isinstance(error, OutOfTimeError):
         what = f"did not come to an end in {hook} within {seconds:g} s, and was stopped{where}"
         hint += "; it is not asked again in this run. TFGITOPS_HOOK_SECONDS gives it longer"
+    elif isinstance(error, AttributeError | TypeError) and _CHANGES(str(error)):
+        hint += "; hooks change nothing: make a copy"
     elif isinstance(error, MovedError):
         what, code = f"{error} in {hook}", "TF902"
     return Problem(code=code, at=at, message=f"plugin '{plugin.name}' {plugin.version} {what}", hint=hint)
@@ -51,6 +60,20 @@ def refusal(plugin: Plugin, hook: str, refused: Refusal, at: Route) -> Problem:
         code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=refused.route or at,
         found=error.found, expected=error.expected, hint=_ITS_FAULT.format(plugin.origin),
     )  # fmt: skip
+
+
+def misfit(hooks: Any, error: Exception) -> tuple[str, str]:
+    """Say which argument of a hook there is not, and what helps."""
+    for name, spec in vars(hookspecs).items():
+        hook = getattr(hooks, name, None) if name.startswith("tfgitops_") else None
+        taken = inspect.signature(hook).parameters.values() if callable(hook) else ()
+        known = list(inspect.signature(spec).parameters) if taken else []
+        for one in taken:
+            if one.name not in known and one.default is inspect.Parameter.empty:
+                may = f"it may take: {', '.join(known)}" if known else "it takes none"
+                near = did_you_mean(one.name, known)
+                return f"cannot be used: {name} has no argument '{one.name}'", "; ".join(filter(None, (near, may)))
+    return f"cannot be used: {' '.join(told(error).split())}", ""
 
 
 def unusable(message: str, hint: str = "") -> Diagnostic:
@@ -81,15 +104,20 @@ def _where(error: BaseException, file: str) -> str:
     """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if file and name.startswith(file)]
-    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or lines[-1:]
+    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or [*filter(_is_in_ours, lines[-1:])]
     return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
 
 
-def _file(hooks: Any) -> str:
+def file_of(hooks: Any) -> str:
     """Return the file that a plugin is written in, or the folder of its package, or nothing."""
     module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
     file = str(getattr(module, "__file__", None) or "")
     return file.removesuffix("__init__.py")
+
+
+def _is_in_ours(place: tuple[str, int]) -> bool:
+    """Tell whether a line is one of the compiler's; one of Python's own says nothing."""
+    return place[0].startswith(_OURS)
 
 
 def _is_of_others(file: str) -> bool:

@@ -27,7 +27,7 @@ class Entry:
 
     ``module`` is what the entry point names, ``distribution`` what that is installed with; both are empty for a local
     plugin, which is a file. ``api`` is the version of the contract that it is written for; 0 where it
-    declares none.
+    declares none. ``fault`` is why it cannot be used, if so.
     """
 
     name: str
@@ -39,14 +39,11 @@ class Entry:
     hooks: tuple[str, ...]
     keys: tuple[SchemaFragment, ...]
     codes: Mapping[str, str]
+    fault: str = ""
 
 
 def inventory(plugins: Plugins) -> list[Entry]:
-    """Describe some plugins, in the order of their names.
-
-    Raises:
-        CompileError: a plugin fails to say which keys it owns.
-    """
+    """Describe some plugins, in the order of their names, also those that cannot be used."""
     distributions = {
         point.name: f"{point.dist.name} {point.dist.version}" for point in entry_points(group=GROUP) if point.dist
     }
@@ -62,8 +59,16 @@ def _entry(plugin: Plugin, plugins: Plugins, distributions: Mapping[str, str]) -
         distribution="" if local else distributions.get(plugin.name, ""),
         hooks=tuple(hook for hook in HOOKS if hasattr(plugin.hooks, hook)),
         keys=tuple(fragment for fragment in plugins.fragments if fragment.owner == str(plugin)),
-        codes=codes if isinstance(codes, dict) else {},
+        codes=codes if isinstance(codes, dict) else {}, fault=_fault(plugin, plugins),
     )  # fmt: skip
+
+
+def _fault(plugin: Plugin, plugins: Plugins) -> str:
+    """Say what is wrong with a plugin, but for its name: with the whole of it, or with its keys."""
+    if plugin.fault:
+        return plugin.fault.message.removeprefix(f"{plugin} ")
+    said = [one.message for one in plugins.keys.faults if f"plugin '{plugin.name}'" in one.message]
+    return "; ".join(said)
 
 
 def _file(plugin: Plugin) -> str:

@@ -49,7 +49,7 @@ class Claims(NamedTuple):
         return len(self.problems) == sum(1 for one in self.refused for _ in known_key(one))
 
 
-def join_keys(claims: Iterable[Claims], *, more: bool) -> Keys:
+def join_keys(claims: Iterable[Claims], *, more: bool, without: frozenset[str] = frozenset()) -> Keys:
     """Join the keys of some plugins: ours first, then in the order of their names, so that the same one is at fault.
 
     Of two other plugins that want one key, nobody can tell whose its values in the spec are: any will do.
@@ -57,16 +57,17 @@ def join_keys(claims: Iterable[Claims], *, more: bool) -> Keys:
     Args:
         claims: what each plugin answered.
         more: whether there are other plugins, of whose keys nothing is known.
+        without: the names of plugins that were left out.
     """
     claims = sorted(claims, key=lambda one: (not one.plugin.bundled, one.plugin.name))
     more = more or not all(one.whole for one in claims)
     found = [fragment for one in claims for fragment in one.known]
     names = {str(one.plugin): one.plugin.name for one in claims if not one.plugin.bundled}
-    schema, clashes = join(found, more=more)
+    schema, clashes = join(found, more=more, without=without)
     contested = {clash.fragment.key for clash in clashes if clash.owner in names}
     if contested:
         found = [replace(one, schema={}) if one.owner in names and one.key in contested else one for one in found]
-        schema, clashes = join(found, more=more)
+        schema, clashes = join(found, more=more, without=without)
     lost = {id(clash.fragment) for clash in clashes}
     parties = {owner for clash in clashes for owner in (clash.fragment.owner, clash.owner)}
     return Keys(

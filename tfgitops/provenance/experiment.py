@@ -30,6 +30,8 @@ def changed(data: Any, route: Route) -> Iterator[Any]:
         yield _with(data, route, value + 1)
     elif isinstance(value, str):
         yield _with(data, route, f"3{value}")
+    elif value and isinstance(value, dict | list):
+        yield _with(data, route, type(value)())
     if route:
         yield _with(data, route, _GONE)
 

@@ -116,7 +116,8 @@ class JobSources:
         for plugin, patch in self._patches.all:
             asked = patch.value.get("spec", {}).get("plugins", {}).get(name) if patch.target == ("job",) else None
             if asked is not None and (argument in asked or not at[1:]):
-                yield Source(routes=(patch.because,), value=argument if at[1:] else asked, plugin=plugin)
+                inner = (asked.index(argument),) if at[1:] else ()
+                yield self._patches.source(plugin, patch, ("spec", "plugins", name, *inner))
         if name == "svc":
             note = "peers wait for each other before they are ready"
             yield given(DEFAULT, argument, self._job.route, note=note)

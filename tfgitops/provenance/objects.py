@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.kinds import CLUSTER_SCOPED
-from tfgitops.provenance.experiment import changed, followers
-from tfgitops.provenance.patches import JobPatches
+from tfgitops.provenance.experiment import followers
+from tfgitops.provenance.patches import JobPatches, alone, environments
+from tfgitops.provenance.reads import watched
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
 from tfgitops.structure import MISSING, leaves, reach, value_at
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import Object
     from tfgitops.model import Environment
     from tfgitops.plan import Planned
     from tfgitops.plugins.door import Plugins
@@ -24,19 +24,20 @@ if TYPE_CHECKING:
 class ObjectSources:
     """The sources of the further objects of one environment.
 
-    Hooks are pure, so a field that changes when one key of the spec changes comes from that key: no plugin need tell.
+    Hooks are pure, so a field that changes when one key of the spec, or one setting, changes comes from there: no
+    plugin need tell.
     """
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
         self._environment = environment
         self._plugins = plugins
-        self._influences: dict[tuple[str, Route], Mapping[Route, list[Route]]] = {}
+        self._influences: dict[tuple[str, Route, int], Mapping[Route, list[Route]]] = {}
 
     def of(self, planned: Planned, at: Route) -> Iterator[Source]:
         """Yield the sources of one field of a planned object, the strongest first."""
         kind, because = planned.manifest["kind"], planned.because
         value = value_at(planned.manifest, at)
-        plugin, asked = self._asked(self._environment, kind, planned.manifest["metadata"]["name"], because)
+        plugin, number, asked = self._planned(planned)
         if asked is None:
             yield from _namespace(at, value)
             return
@@ -45,35 +46,43 @@ class ObjectSources:
             return
         if at not in dict(leaves(asked)):
             return  # an annotation for the controller
-        cached = (kind, because)
+        cached = (kind, because, number)
         if cached not in self._influences:
-            self._influences[cached] = self._find(plugin, kind, because, asked)
+            self._influences[cached] = self._find(plugin, number, asked, because)
         routes = self._influences[cached].get(at, ())
-        for route in routes:
-            yield Source(routes=(route,), plugin=plugin)
-        if not routes:
+        if routes:
+            yield Source(routes=tuple(routes), value=value, plugin=plugin)
+        else:
             note = "its name" if because and value == because[-1] else ""
             yield Source(routes=(because,), layer=PLUGIN, value=value, plugin=plugin, note=note)
 
-    def _asked(
-        self, environment: Environment, kind: str, name: str, because: Route
-    ) -> tuple[str, Mapping[str, Any] | None]:
-        """Ask the plugins for an object again; without a name, by its kind and what asked for it."""
-        answers: list[tuple[str, Object]] = list(self._plugins.ask("tfgitops_objects", (), [], environment=environment))
-        for plugin, answer in answers:
-            manifest = answer.manifest
-            same = not name or manifest["metadata"]["name"] == name
-            if manifest["kind"] == kind and answer.because == because and same:
-                return plugin, manifest
-        return "", None
+    def _planned(self, planned: Planned) -> tuple[str, int, Mapping[str, Any] | None]:
+        """Find an object in what the plugins say again: its plugin, which of those alike it is, and what that said."""
+        name, count = planned.manifest["metadata"]["name"], Counter[str]()
+        for plugin, manifest in self._said(self._environment, planned.manifest["kind"], planned.because):
+            if manifest["metadata"]["name"] == name:
+                return plugin, count[plugin], manifest
+            count[plugin] += 1
+        return "", 0, None
 
-    def _find(self, plugin: str, kind: str, because: Route, before: Mapping[str, Any]) -> Mapping[Route, list[Route]]:
-        """Find which fields of an object follow which values of the block that asked for it."""
+    def _said(
+        self, environment: Environment, kind: str, because: Route, plugin: str = ""
+    ) -> list[tuple[str, Mapping[str, Any]]]:
+        """Ask the plugins, or one of them, for the objects of a kind that one route asked for."""
+        said = self._plugins.ask("tfgitops_objects", (), [], only=plugin, environment=environment)
+        return [
+            (owner, answer.manifest)
+            for owner, answer in said
+            if answer.manifest["kind"] == kind and answer.because == because
+        ]
+
+    def _find(self, plugin: str, number: int, before: Mapping[str, Any], because: Route) -> Mapping[Route, list[Route]]:
+        """Find which fields of an object follow which values of the spec."""
         found: dict[Route, list[Route]] = {}
-        for route, environments in self._experiments(plugin, because):
-            for environment in environments:
-                other, after = self._asked(environment, kind, "", because)
-                fields = followers(before, after) if after is not None and other == plugin else set()
+        for route, others in self._experiments(plugin, because):
+            for environment in others:
+                said = self._said(environment, before["kind"], because, plugin)
+                fields = followers(before, said[number][1]) if number < len(said) else set()
                 if fields:
                     for field in sorted(fields, key=str):
                         found.setdefault(field, []).append(route)
@@ -81,19 +90,27 @@ class ObjectSources:
         return found
 
     def _experiments(self, plugin: str, because: Route) -> Iterator[tuple[Route, Iterator[Environment]]]:
-        """Yield the values below what asked, and the environment with each of them changed."""
+        """Yield the values below what asked, and the others that the hook reads, and the environment with each changed.
+
+        An object that a job asked for is tried with that job alone.
+        """
         environment = self._environment
         job = environment.by_name.get(str(because[1])) if because[:1] == ("jobs",) and because[1:] else None
+        subject, reads = watched(alone(job, environment).environment if job else environment)
+        self._said(subject, "", because, plugin)
         if job is None:
-            block = reach(environment.data, because)
-            routes = [(*because, *inner) for inner, _ in leaves(block)] if block is not MISSING else []
-            for route in routes:
-                yield route, (replace(environment, data=data) for data in changed(environment.data, route))
+            block = reach(environment.data, because) if because else MISSING
+            below = [(*because, *inner) for inner, _ in leaves(block)] if block is not MISSING else []
+            for route in [*below, *reads.routes(lambda route: route[:1] == ("jobs",) or _is_below(route, because))]:
+                yield route, environments(environment, route)
             return
         patches = JobPatches(job, self._plugins)
-        if not patches.is_unasked(because):
-            for route in patches.candidates(plugin, patches.said(because)):
-                yield route, (other.environment for other in patches.changed(route))
+        for route in patches.candidates(patches.said(because), reads):
+            yield route, (other.environment for other in patches.changed(route))
+
+
+def _is_below(route: Route, because: Route) -> bool:
+    return bool(because) and route[: len(because)] == because
 
 
 def _namespace(at: Route, value: Any) -> Iterator[Source]:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.gitops.argocd import argocd_annotations
 from tfgitops.gitops.flux import flux_annotations
+from tfgitops.plugins.settingsfile import TABLE, find_setting
+from tfgitops.project import find_root
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
 from tfgitops.provenance.patches import JobPatches
-from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, given
-from tfgitops.structure import MISSING, leaves, value_at
+from tfgitops.provenance.reads import SETTINGS
+from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, SETTING, given
+from tfgitops.structure import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfgitops.diagnostics import Route, Span
     from tfgitops.model import Environment
@@ -37,9 +40,9 @@ class Origin:
     """One place that gave a field its value, or would have, had nothing stronger been there.
 
     ``layer`` is ``overlay``, ``role``, ``job``, ``from NAME``, ``defaults``, ``environment`` or ``base file`` for what
-    a spec says; ``plugin NAME VERSION`` for what a plugin adds unasked; ``strategy``, ``discovery``, ``gitops``,
-    ``compiler`` or ``compiler default`` for what the compiler writes because of what the spec says; ``pin`` for all of
-    a manifest that is kept as it was committed.
+    a spec says; ``settings`` for what pyproject.toml sets a plugin to; ``plugin NAME VERSION`` for what a plugin adds
+    unasked; ``strategy``, ``discovery``, ``gitops``, ``compiler`` or ``compiler default`` for what the compiler writes
+    because of what the spec says; ``pin`` for all of a manifest that is kept as it was committed.
 
     ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
     plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
@@ -67,6 +70,7 @@ class Provenance:
         self._plugins = plugins
         self._versions = {plugin.name: f"plugin {plugin.name} {plugin.version}" for plugin in plugins.plugins}
         self._jobs: dict[Route, JobSources] = {}
+        self._settings: dict[Route, Origin] = {}
         self._objects = ObjectSources(environment, plugins)
 
     def winner(self, planned: Planned, at: Route) -> Origin:
@@ -106,6 +110,9 @@ class Provenance:
     def _expanded(self, source: Source) -> Iterator[Origin]:
         """Yield the places of a source: all that write its key, or those that led to what is given in any case."""
         through = self._versions.get(source.plugin, "")
+        if settings := [route for route in source.routes if route[:1] == (SETTINGS,)]:
+            yield from self._expanded_of_both(source, settings)
+            return
         if not source.layer or source.layer == OVERLAY:
             said = [one for route in source.routes for one in writings(self._environment.places, route)]
             if any(one.won for one in said) or not through:
@@ -114,6 +121,23 @@ class Provenance:
                 return
         for route, value in zip_longest(source.routes, source.parts, fillvalue=source.value):
             yield self._nearest(route, value, source, through)
+
+    def _expanded_of_both(self, source: Source, settings: Sequence[Route]) -> Iterator[Origin]:
+        """Yield the places of a source that settings of its plugin led to, beside what the spec says."""
+        if rest := tuple(route for route in source.routes if route not in settings):
+            yield from self._expanded(replace(source, routes=rest))
+        for route in settings:
+            if route not in self._settings:
+                self._settings[route] = self._setting(route)
+            yield replace(self._settings[route], through=self._versions[source.plugin], note=source.note)
+
+    def _setting(self, route: Route) -> Origin:
+        value = reach(self._environment.settings, route[1:])
+        at = (*TABLE, *route[1:])
+        span = find_setting(find_root(self._environment.folder), route[1:], str(value))
+        text = "" if isinstance(value, Mapping) else str(value)
+        there = span or self._environment.places.span(())
+        return Origin(layer=SETTING, value=value, route=at, span=there, text=text, won=True, at=at)
 
     def _nearest(self, route: Route, value: Any, source: Source, through: str) -> Origin:
         """Return the place that led to a value which is given in any case: what is written there, or nearest to it."""

@@ -21,6 +21,7 @@ CONTROLLER = "gitops"
 OVERLAY = "overlay"
 PLUGIN = "plugin"
 PIN = "pin"
+SETTING = "settings"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

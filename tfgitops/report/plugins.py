@@ -26,7 +26,8 @@ def _lines(entry: Entry) -> Iterator[str]:
     place = f"{entry.module} of {entry.distribution}" if entry.distribution else entry.module
     rows = (
         ("from", f"{place}, {entry.file}" if place and entry.file else place or entry.file),
-        ("contract", f"version {entry.api}"),
+        ("fault", entry.fault),
+        ("contract", f"version {entry.api}" if entry.api else ""),
         ("hooks", ", ".join(hook.removeprefix(_PREFIX) for hook in entry.hooks)),
         ("keys", ", ".join(f"{fragment.key} ({fragment.site})" for fragment in entry.keys)),
         ("codes", ", ".join(entry.codes)),
@@ -53,4 +54,5 @@ def _entry(entry: Entry) -> dict[str, Any]:
             for fragment in entry.keys
         ],
         "codes": dict(entry.codes),
+        "fault": entry.fault,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,15 @@ class Cause:
     """A place in a spec: its line, and its route as it is written there.
 
     ``own`` is whether it stands in a file of the environment's own, and not in one that it extends; ``gone`` is whether
-    it stood there, and the line is the nearest that is left.
+    it stood there, and the line is the nearest that is left; ``made_of`` are the routes of all values of
+    which a plugin made what it is the cause of.
     """
 
     span: Span
     route: Route
     own: bool
     gone: bool = False
+    made_of: tuple[Route, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def label(self) -> str:
@@ -70,7 +73,10 @@ class Causes:
         origins = self._provenance.origins(planned, field.at[:-1] if field.gone else field.at)
         won = [origin for origin in origins if origin.won]  # several, where a plugin made the field of several values
         origin = next((one for one in won if self._differs(one.span.file, one.at)), won[0])
-        return Cause(span=origin.span, route=origin.at or job.route, own=origin.span.file in self._own)
+        return Cause(
+            span=origin.span, route=origin.at or job.route, own=origin.span.file in self._own,
+            made_of=tuple(one.at for one in won if one.through),
+        )  # fmt: skip
 
     def _at(self, route: Route) -> Cause:
         """Return the place where a route of the merged spec is written, or the nearest to it."""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from tfgitops.diagnostics import Problem
     from tfgitops.pipeline import Compiled
-    from tfgitops.plugins.door import Plugins
     from tfgitops.project import Project
     from tfgitops.review.history import Base
     from tfgitops.session import Session
@@ -48,7 +47,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *_versions(session.project)], ref)
     found = _compared(session, results, base)
-    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session.plugins))
+    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session))
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
     others = _others(session, found)
@@ -78,7 +77,7 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         raise CompileError(never)
     found: list[EnvironmentReview] = []
     for compiled in results:
-        found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base, session.plugins)
+        found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base, session)
     for folder, old in was.items():
         place = base.top / folder
         if old.manifests and not is_there(place / SPEC):
@@ -88,7 +87,7 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
 
 
 def _on_its_clusters(
-    compiled: Compiled, was: Committed | None, base: Base, plugins: Plugins
+    compiled: Compiled, was: Committed | None, base: Base, session: Session
 ) -> Iterator[EnvironmentReview]:
     """Review an environment; one whose `cluster` is another goes from there as a whole, and is new where it is now."""
     environment = compiled.environment
@@ -96,9 +95,9 @@ def _on_its_clusters(
         cluster = cluster_at(base, was, compiled.folder)
         if cluster not in (None, environment.cluster):
             yield replace(review_gone(compiled.folder, was, base), other_cluster=environment.cluster)
-            yield replace(review_environment(compiled, None, base, plugins), other_cluster=str(cluster))
+            yield replace(review_environment(compiled, None, base, session), other_cluster=str(cluster))
             return
-    yield review_environment(compiled, was, base, plugins)
+    yield review_environment(compiled, was, base, session)
 
 
 def _abandoned(folder: Path) -> EnvironmentReview:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.pipeline import Compiled, File
-    from tfgitops.plugins.door import Plugins
     from tfgitops.review.history import Base
+    from tfgitops.session import Session
 
     Json = dict[str, Any]
 
@@ -70,7 +70,7 @@ def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
     return None
 
 
-def review_environment(compiled: Compiled, was: Committed | None, base: Base, plugins: Plugins) -> EnvironmentReview:
+def review_environment(compiled: Compiled, was: Committed | None, base: Base, session: Session) -> EnvironmentReview:
     """Say what becomes of each object of an environment that is there now."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
@@ -85,7 +85,7 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, pl
         name=words.named(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=tuple(groups_of(compiled, base, changes, plugins)), **differences_of(folder, compiled.files),
+        groups=tuple(groups_of(compiled, base, changes, session)), **differences_of(folder, compiled.files),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
         notes=tuple(notes),
     )  # fmt: skip
@@ -165,16 +165,17 @@ def differences_of(folder: Path, files: Iterable[File]) -> Json:
         return {"blocked": tuple(error.diagnostics)}
 
 
-def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], plugins: Plugins) -> Iterator[Group]:
+def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session: Session) -> Iterator[Group]:
     """Group the new runs by what caused them; the causes of most trainings come first."""
     environment = compiled.environment
     assert environment is not None
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
     if not restarted:
         return
-    specs, jobs = Specs(environment.places, base), {job.route: job for job in environment.jobs}
+    specs = Specs(environment.places, base, session.project.root)
+    jobs = {job.route: job for job in environment.jobs}
     objects = {planned.path: planned for planned in compiled.objects}
-    finder = Causes(environment, plugins, specs.differ)
+    finder = Causes(environment, session.plugins, specs.differ)
     causes = {}
     for change in restarted:
         planned = objects[change.path]

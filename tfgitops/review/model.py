@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tfgitops.write import Difference
 
 QueueState = Literal["ours", "new", "gone", "external"]
+NO_LINE = "what is no longer in the spec, or another version of the compiler or of a plugin"
+"""What started a training anew, where no line is to blame that is there."""
+
 State = Literal["compared", "new", "gone", "broken"]
 
 STARTS = ("new run", "added", "renamed")

@@ -11,16 +11,16 @@ from tfgitops.review.compare import groups_of, sort_changes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tfgitops.plugins.door import Plugins
     from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.model import EnvironmentReview
+    from tfgitops.session import Session
 
     Json = dict[str, Any]
     Pairs = dict[int, tuple[Change, EnvironmentReview]]
 
 
-def moved_between(found: Sequence[EnvironmentReview], base: Base, plugins: Plugins) -> list[EnvironmentReview]:
+def moved_between(found: Sequence[EnvironmentReview], base: Base, session: Session) -> list[EnvironmentReview]:
     """Join what one environment writes no more and another of the same cluster writes now.
 
     That is the same object, or else another run of the same job in the same namespace.
@@ -31,7 +31,7 @@ def moved_between(found: Sequence[EnvironmentReview], base: Base, plugins: Plugi
     if not pairs:
         return [*found]
     given = {id(old) for old, _ in pairs.values()}
-    return [_joined(one, pairs, given, base, plugins) for one in found]
+    return [_joined(one, pairs, given, base, session) for one in found]
 
 
 def _job(manifest: Json) -> tuple[str, str] | None:
@@ -55,7 +55,7 @@ def _pair(found: Iterable[EnvironmentReview], kin: Callable[[Json], Any], pairs:
 
 
 def _joined(
-    one: EnvironmentReview, pairs: Pairs, given: set[int], base: Base, plugins: Plugins
+    one: EnvironmentReview, pairs: Pairs, given: set[int], base: Base, session: Session
 ) -> EnvironmentReview:  # fmt: skip
     """Return an environment's review without what it gave away, and with what becomes of what it was given."""
     changes: list[Change] = []
@@ -72,7 +72,7 @@ def _joined(
     changes = sort_changes(changes)
     groups = one.groups
     if one.compiled and moves:
-        groups = tuple(groups_of(one.compiled, replace(base, moves=moves), changes, plugins))
+        groups = tuple(groups_of(one.compiled, replace(base, moves=moves), changes, session))
     return replace(
         one, changes=tuple(changes), groups=groups, unchanged=one.unchanged + len(still),
         jobs_unchanged=one.jobs_unchanged + sum(change.is_job for change in still),

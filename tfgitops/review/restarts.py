@@ -118,8 +118,9 @@ class Guard:
         from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
 
         assert self._compiled.environment is not None
+        root = self._session.project.root
         documents = [document.path for document in self._compiled.environment.places.documents]
-        return find_head(self._session.project.root, [self._compiled.folder / MANIFESTS, *documents])
+        return find_head(root, [self._compiled.folder / MANIFESTS, *documents, root / "pyproject.toml"])
 
     @cached_property
     def _causes_of(self) -> Callable[..., list[tuple[Cause, tuple[FieldChange, ...]]]]:
@@ -134,7 +135,8 @@ class Guard:
         from tfgitops.review.specs import Specs  # noqa: PLC0415 - likewise
 
         assert self._compiled.environment is not None
-        return Specs(self._compiled.environment.places, self._head) if self._head else None
+        root = self._session.project.root
+        return Specs(self._compiled.environment.places, self._head, root) if self._head else None
 
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the committed text of each manifest that has one."""

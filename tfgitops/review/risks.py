@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.gitops.argocd import SYNC_OPTIONS
 from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
-from tfgitops.review.model import STARTS, Risk
+from tfgitops.review.model import NO_LINE, STARTS, Risk
 from tfgitops.review.queues import is_queue
 from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
@@ -44,7 +44,7 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
-_NO_LINE = ("another version of the compiler or of a plugin", "")
+_NO_LINE = (NO_LINE, "")
 
 
 def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfgitops.load import shown
+from tfgitops.plugins.settingsfile import PYPROJECT, parse_settings
 from tfgitops.review.causes import Cause
 from tfgitops.structure import MISSING, reach
 from tfgitops.yamltext import TextError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from tfgitops.diagnostics import Route
     from tfgitops.document import Document
@@ -38,26 +41,27 @@ def plain_text(content: bytes) -> str | None:
 
 
 class Specs:
-    """The files of one spec, as they are and as they were."""
+    """The files of one spec, and the settings of plugins in its root's pyproject.toml, as they are and as they were."""
 
-    def __init__(self, places: Places, base: Base) -> None:
+    def __init__(self, places: Places, base: Base, root: Path) -> None:
         self._places = places
         self._base = base
+        self._root = root
 
     def settle(self, job: Job, found: Iterable[tuple[Cause, Sequence[FieldChange]]]) -> list[Cause]:
         """Return the causes that can be true of a job's new run, sorted.
 
         What is said as it was said changed nothing. Where a field is gone, what it came from is looked for in the files
-        that were.
+        that were; where a plugin made a field of several values, of which none differs, what stood beside them.
         """
-        causes = {*self._pins(job)}
+        found, causes = list(found), {*self._pins(job)}
         for cause, fields in found:
             gone = [field for field in fields if field.gone]
             removed = {removal for field in gone for removal in self._removed(job, field)}
             causes |= removed
             if (len(gone) < len(fields) or not removed) and self.differ(cause.span.file, cause.route):
                 causes.add(cause)
-        return sorted(causes)
+        return sorted(causes or {removal for cause, _ in found for removal in self._beside(job, cause)})
 
     @cached_property
     def _documents(self) -> dict[str, Document]:
@@ -78,9 +82,20 @@ class Specs:
     def differ(self, file: str, route: Route) -> bool:
         """Tell whether a file says something else at a route, or at what is nearest to it, than it did."""
         if file not in self._values:
-            return False
+            return file == shown(self._root / PYPROJECT) and self._setting_differs(route)
         was, now = self._values[file]
         route = route[len(self._documents[file].prefix) :]
+        return _nearest(was, route) != _nearest(now, route)
+
+    @cached_property
+    def _settings(self) -> tuple[Any, Any]:
+        path = self._root / PYPROJECT
+        full = self._base.path(path)
+        was = plain_text(self._base.read([full]).get(full, b"")) or ""
+        return parse_settings(was), parse_settings(path.read_text(encoding="utf-8"))
+
+    def _setting_differs(self, route: Route) -> bool:
+        was, now = self._settings
         return _nearest(was, route) != _nearest(now, route)
 
     @cached_property
@@ -96,6 +111,13 @@ class Specs:
         name = field.path.rpartition("[")[2].rstrip("]") if field.path.endswith("]") else str(field.at[-1])
         for removal in self._removals:
             if self._concerns(job, removal.route) and (name in removal.route or _holds(removal.value, name)):
+                yield self._cause(removal)
+
+    def _beside(self, job: Job, cause: Cause) -> Iterator[Cause]:
+        """Yield what was removed from the blocks of which a plugin made something."""
+        blocks = {route[:-1] for route in cause.made_of} - {(), job.route}
+        for removal in self._removals:
+            if self._concerns(job, removal.route) and any(removal.route[: len(block)] == block for block in blocks):
                 yield self._cause(removal)
 
     def _pins(self, job: Job) -> Iterator[Cause]:

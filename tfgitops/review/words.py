@@ -12,6 +12,7 @@ from tfgitops.disk import shown
 from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
+from tfgitops.review.model import NO_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,7 +121,7 @@ def named(folder: Path) -> str:
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
     """Return what caused new runs, each with its place."""
     if not group.causes:
-        return [("another version of the compiler or of a plugin", ", ".join(review.outside))]
+        return [(NO_LINE, ", ".join(review.outside))]
     return [reason(cause) for cause in group.causes]
 
 
@@ -174,10 +175,12 @@ def _said(field: FieldChange, name: str) -> Field:
 
 
 def _both(before: str, after: str) -> tuple[str, str]:
-    """Cut two values to where they differ, if they are long; as much of their start as there is room for stays."""
+    """Cut two values to where they differ, if they are long; a little of what comes before stays."""
     start = 0
     if max(len(before), len(after)) > _VALUE_MAX:
-        start = max(0, len(os.path.commonprefix([before, after])) - _VALUE_MAX // 2)
+        pairs = enumerate(zip(before, after, strict=False))
+        same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
+        start = max(0, same - _VALUE_MAX // 3)
     return _cut(before, start), _cut(after, start)
 
 

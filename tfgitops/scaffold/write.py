@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
 from tfgitops.disk import shown, unwritable
-from tfgitops.project import find_root, read_project
+from tfgitops.project import SPEC, find_root, read_project
 from tfgitops.scaffold.localentry import with_local_plugin
-from tfgitops.testing.cases import find_cases
+from tfgitops.testing.cases import KINDS, Case, find_cases
 from tfgitops.testing.plugins import find_plugins
 from tfgitops.write import replace_file
 
@@ -27,6 +27,7 @@ _PACKAGE = {
     "tests/cases/ok/declared/environment.yaml": "ok.yaml",
     "tests/cases/bad/not-declared/environment.yaml": "bad.yaml",
 }
+_LOCAL_CASES = "plugins/cases"
 _SHARED_SCHEMA = """    schema = read_schema(__name__)
     yield SchemaFragment("environment", "$keys", schema["$keys"])
     yield SchemaFragment("job", "$key", schema["$key"])
@@ -55,7 +56,7 @@ def write_package(forms: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def write_local(forms: Mapping[str, str], folder: Path | None = None) -> list[Path]:
-    """Write a plugin as one file of the repository that is worked in, name it there, and return the two files.
+    """Write a plugin as one file of the repository that is worked in, name it there, and return its files and cases.
 
     Raises:
         CompileError: something is there already, the folder is outside of the root, pyproject.toml cannot be edited, or
@@ -65,15 +66,20 @@ def write_local(forms: Mapping[str, str], folder: Path | None = None) -> list[Pa
     path = ((folder or root / "plugins") / f"{forms['name']}.py").resolve()
     if not path.is_relative_to(root):
         raise _refuse("TF601", f"{shown(path)} is outside of the root, {shown(root)}", "name a folder inside with -o")
-    if path.exists():
-        raise _refuse("TF601", f"{shown(path)} is there already", "choose another name, or another folder with -o")
+    cases = {root / _LOCAL_CASES / kind / forms["name"]: f"{kind}.yaml" for kind in KINDS}
+    for place in (path, *cases):
+        if place.exists():
+            raise _refuse("TF601", f"{shown(place)} is there already", "choose another name, or another folder with -o")
     read_project(root)  # what is wrong with it already is said in its own words
     project = root / PYPROJECT
     old = project.read_bytes().decode() if project.exists() else ""  # what cannot be read was told by read_project
     new = with_local_plugin(old, path.relative_to(root).as_posix(), shown(project))
     _write(path, _hooks(forms, _OWN_SCHEMA, inline=_filled("schema.py", forms), any=", Any"))
     _write(project, new)
-    return [path, project]
+    for case, source in cases.items():
+        _write(case / SPEC, _filled(source, forms))
+        Case(folder=case, good=case.parent.name == "ok").run(find_plugins(path), refresh=True)
+    return [path, project, *sorted(one for case in cases for one in case.rglob("*") if one.is_file())]
 
 
 def _hooks(forms: Mapping[str, str], fragments: str, **parts: str) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SETTINGS = "settings"
 """The site of a key that is no key of the spec, but a setting of the plugin itself: see `tfgitops.plugins.settings`."""
 
+_HOLDERS = ("environment", "job", "role", "defaults")
 _NOT_IN_DEFAULTS = ("from", "pin", "rerun")
 
 
@@ -79,15 +80,21 @@ class Clash:
     owned: bool = True
 
 
-def join(fragments: Iterable[SchemaFragment], *, more: bool = False) -> tuple[SpecSchema, list[Clash]]:
+def join(
+    fragments: Iterable[SchemaFragment], *, more: bool = False, without: Iterable[str] = ()
+) -> tuple[SpecSchema, list[Clash]]:
     """Join the core's schema and the plugins' fragments, the first of two with one key, and name the others.
 
     Args:
         fragments: the keys of the plugins, those first that keep a key that others want, too.
         more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
+        without: the names of plugins that were left out, of which an unknown key may be one.
     """
     fragments = list(fragments)
     core, clashes = _join(fragments, more=more)
+    if names := sorted(without):
+        for holder in _HOLDERS:
+            core["$defs"][holder]["x-left-out"] = _left_out(names)
     documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
     resolve = _Resolver(documents)
     definitions = core["$defs"]
@@ -142,11 +149,18 @@ def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str,
     defaults["properties"] = kept
     defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
     if more:
-        for holder in ("environment", "job", "role", "defaults"):
+        for holder in _HOLDERS:
             definitions[holder]["x-more"] = True
         for block in blocks:
             block["x-more"] = True
     return core, clashes
+
+
+def _left_out(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"the plugin '{names[0]}' is left out (--no-plugin), and this may be a key of it"
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"the plugins {listed} are left out (--no-plugin), and this may be a key of one of them"
 
 
 def _put(

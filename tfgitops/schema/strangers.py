@@ -34,6 +34,7 @@ def answer(key: str, value: Any, schema: Mapping[str, Any]) -> str:
         or _exactly(key, value, known, schema)
         or _inside(key, value, known)
         or _nearly(key, known, schema, _SURE)
+        or str(schema.get("x-left-out", ""))
         or (_ROLES if _is_role(value, known) else "")
         or _at_last(key, value, known, schema.get("x-shorthand"))
     )

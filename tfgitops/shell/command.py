@@ -91,7 +91,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"})
 
 def runs_shell(command: Sequence[str]) -> bool:
     """Tell whether a command is a shell that is given its script, as ours and ``[bash, -c, …]`` are."""
-    return bool(command) and command[0].rpartition("/")[2] in _SHELLS
+    return bool(command) and str(command[0]).rpartition("/")[2] in _SHELLS
 
 
 class Script(NamedTuple):
@@ -106,9 +106,9 @@ def script_of(command: str | Sequence[str], args: Sequence[str] = ()) -> Script 
     """Return the text that a shell runs by ``-c``, if a command is a text, or a shell with such a one."""
     if type(command) is str:
         return Script(command, ("command",), bash=False)
-    words = [*map(str, command), *map(str, args)]
-    if not runs_shell(words):
+    if not runs_shell(command or args):
         return None
+    words = [*map(str, command), *map(str, args)]
     at = 1
     while at < len(words) and _OPTION(words[at]) and words[at][-1] != "c":
         at += 2 if words[at][-1] == "o" else 1  # -o has a word of its own, as in `-euo pipefail`

@@ -13,6 +13,7 @@ from tfgitops.hookspecs import Object, Patch
 from tfgitops.pipeline import compile_environment
 from tfgitops.plugins.door import Plugins
 from tfgitops.plugins.seals import CHANGED
+from tfgitops.testing.because import unnamed
 from tfgitops.testing.described import undescribed
 from tfgitops.testing.plugins import find_plugins, load, together
 from tfgitops.testing.seeds import opened, unsteady
@@ -104,7 +105,9 @@ class _Trial:
         said = len(self._witness.answers)
         for spec in specs:
             self._try(spec, plugins)
-        if len(self._witness.answers) == said:
+            if plugins.late:
+                return list(self._found)  # to try on would take as long again
+        if len(self._witness.answers) == said and not any(breach.rule == "answers" for breach in self._found):
             self._say(
                 "shown", "none of the specs makes it yield a patch, an object or a problem: add one with its keys"
             )
@@ -148,7 +151,10 @@ class _Trial:
                     self._say("answers", diagnostic.message)
             for answer in self._witness.answers[seen:]:
                 self._judge(answer.hook, answer.value, compiled)
-            self._reorder(compiled, project, _name(spec))
+            if not plugins.late:
+                self._reorder(compiled, project, _name(spec))
+                for message in unnamed(compiled, self._plugin, plugins):
+                    self._say("because", message)
 
     def _judge(self, hook: str, value: Any, compiled: Compiled) -> None:
         if isinstance(value, Problem):

@@ -6,17 +6,20 @@ import importlib
 import importlib.util
 import sys
 import tomllib
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
 from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.hookspecs import API_VERSION
+from tfgitops.load import shown
+from tfgitops.plugins.discovery import hook_seconds, imported
 from tfgitops.plugins.door import GROUP, Plugin, Plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 LOCAL = "tfgitops_local_"
 """What the modules of local plugins are called by, as the compiler calls them."""
@@ -44,7 +47,7 @@ def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = (
 
 def together(plugins: Iterable[Plugin]) -> Plugins:
     """Join some plugins, in the order of their names."""
-    return Plugins(tuple(sorted(plugins, key=lambda plugin: plugin.name)))
+    return Plugins(tuple(sorted(plugins, key=lambda plugin: plugin.name)), seconds=hook_seconds())
 
 
 def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
@@ -66,8 +69,10 @@ def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
     if isinstance(given, (str, Path)):
         path = Path(given).resolve()
         return load_package(path) if path.is_dir() else [load_file(path)]
-    same = [plugin for plugin in known.values() if plugin.hooks is given]
-    return same or [_checked(Plugin(_name(given), given, str(getattr(given, "__version__", "0")), _origin(given)))]
+    if same := [plugin for plugin in known.values() if plugin.hooks is given]:
+        return same
+    plugin = Plugin(_name(given), None, str(getattr(given, "__version__", "0")), _origin(given))
+    return [_imported(plugin, lambda: given, Path(getattr(given, "__file__", None) or "."))]
 
 
 def load_file(path: Path, origin: str = "") -> Plugin:
@@ -82,24 +87,26 @@ def load_file(path: Path, origin: str = "") -> Plugin:
         raise _refuse(f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever its own code raises
-        raise _refuse(f"{path} cannot be imported: {error}", "") from error
-    return _checked(Plugin(path.stem, module, "local", origin or path.name))
+    loader = spec.loader
+
+    def run() -> ModuleType:
+        loader.exec_module(module)
+        return module
+
+    return _imported(Plugin(path.stem, None, "local", origin or path.name), run, path, str(path))
 
 
-def _checked(plugin: Plugin) -> Plugin:
-    """Return a plugin that speaks our version of the contract.
+def _imported(plugin: Plugin, run: Callable[[], Any], place: Path, file: str = "") -> Plugin:
+    """Import a plugin that speaks our version of the contract, as the compiler does.
 
     Raises:
-        CompileError: it does not.
+        CompileError: it cannot be used, for what the compiler says of it.
     """
-    version = getattr(plugin.hooks, "tfgitops_api", None)
-    if version != API_VERSION:
-        declared = "declares no `tfgitops_api`" if version is None else f"declares tfgitops_api = {version}"
-        raise _refuse(f"{plugin} {declared}", f"this compiler speaks version {API_VERSION}")
-    return plugin
+    found = imported(plugin, run, hook_seconds(), file)
+    if found.fault:
+        hint = found.fault.hint.partition("until it can be used")[0].rstrip("; ") or "mend that, then try again"
+        raise CompileError([replace(found.fault, file=shown(place), hint=hint)])
+    return found
 
 
 def load_package(folder: Path) -> list[Plugin]:
@@ -115,7 +122,8 @@ def load_package(folder: Path) -> list[Plugin]:
         raise _refuse(f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
     return [
-        _checked(Plugin(name, import_from(folder, target), version, target)) for name, target in sorted(points.items())
+        _imported(Plugin(name, None, version, target), partial(import_from, folder, target), path)
+        for name, target in sorted(points.items())
     ]
 
 
@@ -134,11 +142,7 @@ def _project(path: Path) -> dict[str, Any]:
 
 
 def import_from(folder: Path, target: str) -> Any:
-    """Import what an entry point names from its own folder, afresh.
-
-    Raises:
-        CompileError: it cannot be imported.
-    """
+    """Import what an entry point names from its own folder, afresh; whatever its own code raises is let through."""
     module, _, attribute = target.partition(":")
     places = [str(folder), str(folder / "src")]
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files
@@ -148,8 +152,6 @@ def import_from(folder: Path, target: str) -> Any:
         found: Any = importlib.import_module(module)
         for name in filter(None, attribute.split(".")):
             found = getattr(found, name)
-    except Exception as error:  # whatever its own code raises
-        raise _refuse(f"{target} cannot be imported: {error}", f"it is an entry point of {folder}") from error
     finally:
         sys.dont_write_bytecode = kept
         for place in places:

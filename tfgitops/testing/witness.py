@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import inspect
 import os
 import sys
 import tempfile
@@ -14,6 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import hookspecs
+from tfgitops.plugins.answers import is_iterable_of_answers
+from tfgitops.plugins.faults import file_of
+from tfgitops.testing.outside import asked_of_built_in, asked_of_python, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,18 +26,6 @@ if TYPE_CHECKING:
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("tfgitops_"))
 _AT_THE_START = ("tfgitops_schema", "tfgitops_accelerators")
 """Asked once, without arguments; a plugin may read its own package's schema here."""
-
-_CLOCKS = frozenset({"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "localtime", "gmtime"})
-_DATES = frozenset({"now", "today", "utcnow"})
-_READERS = {
-    "io": frozenset({"open", "open_code"}),
-    "_io": frozenset({"open", "open_code", "FileIO"}),
-    "posix": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
-    "nt": frozenset({"open", "listdir", "scandir", "stat", "mkdir", "unlink", "rename", "system", "urandom"}),
-    "_socket": frozenset({"getaddrinfo", "gethostbyname", "gethostname", "socket"}),
-    "_posixsubprocess": frozenset({"fork_exec"}),
-}
-_IMPORTERS = ("importlib._bootstrap", "importlib._bootstrap_external")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +45,7 @@ class Witness:
     def __init__(self, plugin: Plugin) -> None:
         self.answers: list[Answer] = []
         self.faults: dict[tuple[str, str], None] = {}  # in the order in which they were seen, each once
+        self._file = file_of(plugin.hooks)
         hooks = {name: getattr(plugin.hooks, name) for name in dir(plugin.hooks) if not name.startswith("__")}
         watched = {name: self._watched(name, value) for name, value in hooks.items() if name in HOOKS}
         stand_in = ModuleType(plugin.name)
@@ -63,9 +54,11 @@ class Witness:
 
     def _watched(self, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def ask(*arguments: Any) -> list[Any]:
+        def ask(*arguments: Any) -> Any:
             before = repr(arguments)
             first = self._once(hook, function, arguments)
+            if not isinstance(first, list):
+                return first  # the compiler says what is wrong with it
             with _elsewhere():
                 second = list(function(*arguments) or ())
             if repr(arguments) != before:
@@ -79,10 +72,13 @@ class Witness:
 
         return ask
 
-    def _once(self, hook: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+    def _once(self, hook: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Return all that a hook answers as a list, or what is none as it is."""
         seen: set[str] = set()
-        with _profiled(lambda frame, called: seen.update(_outside(frame, called))):
-            found = list(function(*arguments) or ())
+        with _profiled(lambda frame, what: seen.update(one + line_of(frame, self._file) for one in what)):
+            found = function(*arguments)
+            if found is None or is_iterable_of_answers(found):
+                found = list(found or ())
         for what in sorted(seen):
             if hook not in _AT_THE_START or what.startswith("the clock"):
                 self._blame("pure", f"{hook} asks {what}")
@@ -93,13 +89,15 @@ class Witness:
 
 
 @contextmanager
-def _profiled(saw: Callable[[FrameType, Any], object]) -> Iterator[None]:
-    """Call ``saw`` with each built-in function that is called, and with the frame that calls it."""
+def _profiled(saw: Callable[[FrameType, Iterator[str]], object]) -> Iterator[None]:
+    """Call ``saw`` at each call of a function, with a frame of it and with what that gives of the outside world."""
     before = sys.getprofile()
 
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
-            saw(frame, called)
+            saw(frame, asked_of_built_in(frame, called))
+        elif event == "call":
+            saw(frame, asked_of_python(frame))
 
     collecting = gc.isenabled()
     gc.disable()  # what others do when garbage is collected (hypothesis asks the clock) is not the plugin's doing
@@ -110,30 +108,6 @@ def _profiled(saw: Callable[[FrameType, Any], object]) -> Iterator[None]:
         sys.setprofile(before)
         if collecting:
             gc.enable()
-
-
-def _outside(frame: FrameType, called: Any) -> Iterator[str]:
-    """Say what of the outside world a built-in function gives, if it does."""
-    module, name = getattr(called, "__module__", None) or "", getattr(called, "__name__", "")
-    owner = getattr(called, "__self__", None)
-    if (module == "time" or getattr(owner, "__name__", "") == "time") and name in _CLOCKS:
-        yield f"the clock (time.{name})"
-    elif inspect.isclass(owner) and owner.__module__ == "datetime" and name in _DATES:
-        yield f"the clock ({owner.__name__}.{name})"
-    elif name in _READERS.get(module or getattr(owner, "__name__", ""), ()) and not _importing(frame):
-        yield f"the machine ({name})"
-    elif type(owner).__module__ in ("socket", "_socket"):
-        yield f"the network (socket.{name})"
-    elif owner is not None and owner is getattr(sys.modules.get("random"), "_inst", None):
-        yield f"for chance (random.{name})"
-
-
-def _importing(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_globals.get("__name__") in _IMPORTERS:
-            return True
-        frame = frame.f_back
-    return False
 
 
 @contextmanager

@@ -31,6 +31,9 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
     """
     spec = manifest["spec"]
     tasks, least = spec["tasks"], spec["minAvailable"]
+    counts = [task["replicas"] for task in tasks]
+    if least == sum(counts):  # then none waits, and all are needed
+        return counts
     beside = _beside_what_lasts(tasks)
     by_task = least >= sum(task["minAvailable"] for task in tasks)
     first = sum(task["replicas"] for task in tasks if not task.get("dependsOn"))

@@ -1,0 +1,79 @@
+"""Where pyproject.toml says a setting of a plugin, and what it said: TOML's reader tells no lines."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.diagnostics import Span
+from tfgitops.disk import read_file, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tfgitops.diagnostics import Route
+
+PYPROJECT = "pyproject.toml"
+TABLE = ("tool", "tfgitops", "settings")
+
+
+def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = False) -> Span | None:
+    """Find a setting, by its plugin and its keys; None where the file does not say it, or in a way of its own.
+
+    The parser is asked up to which line there is no such key. ``found`` is the text of its value, which is pointed at.
+    """
+    try:
+        path = root / PYPROJECT
+        text = read_file(path).decode().replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError):  # the settings of a test need no file
+        return None
+    keys = tuple(key for key in (*TABLE, *route) if isinstance(key, str))
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        column = line.find(keys[-1])
+        if column >= 0 and _says(lines[:index], keys) is False and (end := _end(lines, index, keys)):
+            place = (index, column, len(keys[-1]))
+            row, start, width = place if on_key else _value(lines, place, end, found) or place
+            return Span(file=shown(path), line=row + 1, column=start + 1, width=width, excerpt=lines[row])
+    return None
+
+
+def parse_settings(text: str) -> Any:
+    """Return what a pyproject.toml sets plugins to, as a map that leads there; nothing for what is no TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _value(lines: list[str], key: tuple[int, int, int], end: int, text: str) -> tuple[int, int, int] | None:
+    """Find the text of a value behind its key, on the key's line or on those that belong to it."""
+    first, column, width = key
+    for row in range(first, end):
+        start = lines[row].find(text, column + width if row == first else 0)
+        if text and start >= 0:
+            return row, start, len(text)
+    return None
+
+
+def _end(lines: list[str], index: int, keys: tuple[str, ...]) -> int:
+    """Return the line before which ends what begins on a line, if that says a key; else 0."""
+    for end in range(index + 1, len(lines) + 1):
+        said = _says(lines[:end], keys)
+        if said is not None:
+            return end if said else 0
+    return 0
+
+
+def _says(lines: list[str], keys: tuple[str, ...]) -> bool | None:
+    """Tell whether some lines say a key; None where they end within a value."""
+    try:
+        value: Mapping[str, Any] | Any = tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError:
+        return None
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
