@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfgitops.diagnostics import CompileError, Diagnostic
+from tfgitops.disk import resolved
 from tfgitops.load import shown
 from tfgitops.pipeline import Compiled, compile_environment
 from tfgitops.plugins.discovery import discover
-from tfgitops.project import Project, find_root, read_project
+from tfgitops.project import SPEC, Project, find_root, read_project
 from tfgitops.survey import survey
 
 if TYPE_CHECKING:
@@ -25,37 +26,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """The environments of one call, and the folders that have lost their spec and still have manifests."""
+    """The environments of one call, and the folders that have lost their spec and still have manifests.
+
+    ``absent`` are the paths at which no environment is, each with what to say if none ever was.
+    """
 
     project: Project
     plugins: Plugins
     folders: Sequence[Path]
     abandoned: Sequence[Path]
+    absent: Sequence[tuple[Path, Diagnostic]] = ()
 
 
 def open_session(
-    paths: Iterable[Path], without: Iterable[str] = (), before_plugins: Callable[[Project], object] = lambda _: None
+    paths: Iterable[Path],
+    without: Iterable[str] = (),
+    before_plugins: Callable[[Project], object] = lambda _: None,
+    *,
+    keep_absent: bool = False,
 ) -> Session:
     """Find the environments that some paths stand for, their root and its plugins.
 
-    ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on.
+    ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on. With
+    ``keep_absent`` a path at which no environment is may be one at which there was one.
 
     Raises:
         CompileError: a path is not there, has no environment, cannot be read, or they have more than one root.
     """
-    surveys = [survey(path) for path in paths]
-    if problems := [problem for found in surveys for problem in found.problems]:
+    surveys = [(path, survey(path)) for path in paths]
+    kept = {id(found) for _, found in surveys if keep_absent and found.absent}
+    if problems := [problem for _, found in surveys if id(found) not in kept for problem in found.problems]:
         raise CompileError(problems)
-    lost = sorted({folder for found in surveys for folder in found.abandoned})
-    folders = sorted({folder for found in surveys for folder in found.environments})
-    roots = {find_root(folder) for folder in (*folders, *lost)}
+    absent = [(_folder(path), found.problems[0]) for path, found in surveys if id(found) in kept]
+    lost = sorted({folder for _, found in surveys for folder in found.abandoned})
+    folders = sorted({folder for _, found in surveys for folder in found.environments})
+    roots = {find_root(folder) for folder in (*folders, *lost, *(path for path, _ in absent))}
     if len(roots) > 1:
         names = " and ".join(shown(root) for root in sorted(roots))
         message = f"the environments have more than one root: {names}"
         raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint="one call for each")])
     project = read_project(roots.pop())
     before_plugins(project)
-    return Session(project=project, plugins=discover(project, without), folders=folders, abandoned=lost)
+    plugins = discover(project, without)
+    return Session(project=project, plugins=plugins, folders=folders, abandoned=lost, absent=absent)
+
+
+def _folder(path: Path) -> Path:
+    """Return the folder that a path stands for, without links."""
+    return resolved(path.parent if path.name == SPEC else path)
 
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:

@@ -20,12 +20,14 @@ class Survey:
     """What stands below a path: environments, folders with manifests and no spec any more, and what cannot be told.
 
     An environment is wherever a spec is by its name, be it that it cannot be read: that is for `load` to say, and no
-    reason to think that it went away.
+    reason to think that it went away. ``absent`` is whether the only problem is that none is there: an earlier commit
+    may have one.
     """
 
     environments: list[Path] = field(default_factory=list)
     abandoned: list[Path] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
+    absent: bool = False
 
     def checked(self) -> Survey:
         """Return what was found, if all could be told.
@@ -64,7 +66,7 @@ def _survey(path: Path) -> Survey:
     kind = kind_of(path)
     if kind == "nothing":
         hint = _near(path) or "name an environment's folder, or a folder of environments"
-        return Survey(problems=[_no_place(f"{path} is not there", hint)])
+        return Survey(problems=[_no_place(f"{path} is not there", hint)], absent=True)
     if kind == "file":
         hint = f"rename it to {SPEC}" if _LIKE_A_SPEC(path.name) else _WHAT_IT_IS
         return Survey(problems=[_no_place(f"{path} is not an environment", hint)])
@@ -96,6 +98,7 @@ def _below(top: Path) -> Survey:
     if not (found.environments or found.abandoned or found.problems):
         hint = f"rename {shown(unlike[0])} to {SPEC}" if unlike else _WHAT_IT_IS
         found.problems.append(_no_place(f"no environment is below {top}", hint))
+        found.absent = not unlike
     found.environments.sort()
     found.abandoned.sort()
     return found

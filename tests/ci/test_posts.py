@@ -77,7 +77,7 @@ def test_what_a_fork_left_is_read_as_text_and_only_if_it_is_one(tmp_path: Path) 
     assert written.startswith(f"{MARK}\n_As the pull request's own run reports it")
     assert written.endswith("\n\n$(touch ran) all is well\n")
     assert not (tmp_path / "ran").exists()
-    put(tmp_path / "artifact/review.md", "x" * 60_001)
+    put(tmp_path / "artifact/review.md", "x" * 65_001)
     shell(script, tmp_path).check_returncode()
     assert len((tmp_path / "comment.md").read_text(encoding="utf-8")) < 1000
     (tmp_path / "artifact/review.md").unlink()
@@ -94,21 +94,57 @@ def prod(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_review_is_a_comment_and_a_summary_whatever_comes_of_it(tmp_path: Path) -> None:
+NO_REVIEW = "### tfgitops: there is no review\n\n    error[TF606]: ```\n    @team\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "text"),
+    [
+        ("echo fine", 0, "fine\n"),
+        ("echo all but one; echo broken >&2; exit 1", 1, "all but one\n"),
+        ("printf 'error[TF606]: ```\\n@team\\n' >&2; exit 1", 1, NO_REVIEW),
+        ("seq 60000 | head -c 65000", 0, None),
+    ],
+)
+def test_what_a_review_printed_is_posted_and_else_its_errors(
+    tmp_path: Path, script: str, status: int, text: str | None
+) -> None:
     where = {"BASE": "main", "GITHUB_STEP_SUMMARY": "summary"}
-    expected = {"echo fine; exit 0": "fine\n", "exit 1": "The specs do not compile; the check says why.\n"}
-    for script, text in expected.items():
-        put(tmp_path / "bin/tfgitops", f"#!/bin/sh\n{script}\n")
-        (tmp_path / "bin/tfgitops").chmod(0o755)
-        shell(step("github.yaml", "Review"), tmp_path, **where).check_returncode()
-        assert (tmp_path / "comment.md").read_text(encoding="utf-8") == f"{MARK}\n{text}"
-        assert shell(step("github-fork-check.yaml", "Review"), tmp_path, **where).stderr == ""
-        assert (tmp_path / "review.md").read_text(encoding="utf-8") == text
-    assert (tmp_path / "summary").read_text(encoding="utf-8") == "".join(expected.values())
+    put(tmp_path / "bin/tfgitops", f"#!/bin/sh\n{script}\n")
+    (tmp_path / "bin/tfgitops").chmod(0o755)
+    assert shell(step("github.yaml", "Review"), tmp_path, **where).returncode == status
+    posted = (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert len(posted) < 65_536
+    summary = (tmp_path / "summary").read_text(encoding="utf-8")
+    assert posted == f"{MARK}\n{summary}"
+    forked = shell(step("github-fork-check.yaml", "Review"), tmp_path, **where)
+    assert (forked.returncode, forked.stderr) == (status, "")
+    assert (tmp_path / "review.md").read_text(encoding="utf-8") == summary
+    assert text in (None, summary)
+
+
+def test_a_review_that_no_comment_can_hold_is_in_the_summary(tmp_path: Path) -> None:
     put(tmp_path / "bin/tfgitops", "#!/bin/sh\nseq 60000\n")
+    (tmp_path / "bin/tfgitops").chmod(0o755)
+    where = {"BASE": "main", "GITHUB_STEP_SUMMARY": "summary"}
     shell(step("github.yaml", "Review"), tmp_path, **where).check_returncode()
     assert "too long for a comment" in (tmp_path / "comment.md").read_text(encoding="utf-8")
     assert "\n60000\n" in (tmp_path / "summary").read_text(encoding="utf-8")
+
+
+def test_a_job_of_gitlab_posts_what_it_has_and_fails_then(tmp_path: Path) -> None:
+    script = "\n".join(read(EXAMPLES / "gitlab.yaml")["tfgitops-review"]["script"])
+    put(tmp_path / "ci/gitlab_note.py", "import sys; open('note', 'w').write(sys.stdin.read())\n")
+    put(tmp_path / "bin/git", "#!/bin/sh\nexit 1\n")
+    said = {"echo fine": "fine\n", "echo some; exit 1": "some\n"}
+    said["echo bad >&2; exit 1"] = "### tfgitops, no review\n\n    bad\n"
+    for command, text in said.items():
+        put(tmp_path / "bin/tfgitops", f"#!/bin/sh\n{command}\n")
+        for name in ("git", "tfgitops"):
+            (tmp_path / "bin" / name).chmod(0o755)
+        done = shell(script, tmp_path, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main")
+        assert done.returncode == int("exit 1" in command)
+        assert (tmp_path / "note").read_text(encoding="utf-8") == text
 
 
 def test_the_check_of_github_leaves_a_log_to_upload(prod: Path) -> None:

@@ -414,6 +414,24 @@ def test_a_field_goes_on_by_one_step_and_by_two_where_there_is_one_way() -> None
     assert candidates(MANIFEST, "spec.nothing") == []
 
 
+@pytest.mark.parametrize(
+    ("begun", "offered"),
+    [
+        ("worker.env[", ["worker.env[BATCH]", "worker.env[LR]"]),
+        ("worker.env[B", ["worker.env[BATCH]"]),
+        ("worker.en", ["worker.env"]),
+        ("worker.env[LR].", ["worker.env[LR].name", "worker.env[LR].value"]),
+        ("nam", ["name"]),
+        ("worker.nothing[", []),
+        ("worker.env].[", []),
+    ],
+)
+def test_a_field_without_the_names_on_the_way_goes_on_as_it_was_begun(begun: str, offered: list[str]) -> None:
+    env = [{"name": "BATCH", "value": "1"}, {"name": "LR", "value": "2"}]
+    tasks = [{"name": "ps"}, {"name": "worker", "template": {"spec": {"containers": [{"name": "tf", "env": env}]}}}]
+    assert candidates({"spec": {"tasks": tasks}}, begun) == offered
+
+
 def test_the_living_example_can_be_asked_from_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(REPOSITORY / "environments" / "prod", "resnet", "worker.image")
     assert result.exit_code == 0

@@ -11,8 +11,6 @@ import pytest
 from jsonschema import Draft202012Validator
 from repository import run
 
-from tfgitops.report.review_markdown import LIMIT
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -363,32 +361,6 @@ def test_parents_that_shrink_before_their_children_are_refused(repository: Repos
     assert _verdicts(repository)["all"] == "refused"
     repository.prod(("cpu: 80", "cpu: 200"), ("cpu: 70", "cpu: 150"))
     assert _verdicts(repository) == {"all": "in place", "vision": "in place"}
-
-
-def test_the_markdown_of_a_thousand_runs_fits_into_one_comment(repository: Repository) -> None:
-    jobs = "".join(
-        f"  training-with-a-rather-long-name-{i:05d}: {{command: [python, train.py], env: {{N: {i}}}, worker: 1}}\n"
-        for i in range(1000)
-    )
-    text = repository.read(PROD_SPEC)
-    repository.write(PROD_SPEC, text[: text.index("  bert:")] + jobs)
-    repository.build()
-    repository.commit("many")
-    repository.git("checkout", "--quiet", "-B", "main")
-    repository.write(PROD_SPEC, repository.read(PROD_SPEC).replace("env: {N: ", "env: {N: 1"))
-    text = repository.review("--format", "markdown").stdout
-    assert len(text) <= LIMIT < 65_536
-    assert "1000 trainings restart" in text
-    assert "left out" in text
-    assert text.count("<details>") == text.count("</details>")
-
-
-def test_what_a_spec_holds_cannot_break_out_of_the_markdown(repository: Repository) -> None:
-    evil = "a`b</details>|@team\\n# Hi"
-    repository.prod(("env: {LR: 0.1}", f'env: {{LR: "{evil}"}}'))
-    text = repository.review("--format", "markdown").stdout
-    assert '``"a`b</details>\\|@team\\n# Hi"``' in text
-    assert "\n# Hi" not in text
 
 
 def _totals(repository: Repository, queue: str) -> dict[str, Any]:

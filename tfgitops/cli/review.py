@@ -59,7 +59,7 @@ def review(
     reviewed, session = None, None
     found: list[Diagnostic] = []
     try:
-        session = open_session(given, no_plugin or ())
+        session = open_session(given, no_plugin or (), keep_absent=True)
         _, found = check_versions(session, locked=False, strict=False)
         results = compile_session(session, strict=False)
         found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
@@ -67,7 +67,7 @@ def review(
     except CompileError as error:
         found += error.diagnostics
     found = found if verbose else without_notes(found)
-    changed = exit_code and reviewed is not None and bool(reviewed.changes)
+    changed = exit_code and reviewed is not None and reviewed.changes_something
     if format_ is ReviewFormat.json:  # one document, whatever happened
         sys.stdout.write(review_json.render(reviewed, ordered(found)))
         return int(has_errors(found) or changed)

@@ -44,7 +44,12 @@ class Pin:
 
 
 class SpecFiles:
-    """The files of one environment, and what is wrong with what is asked of them."""
+    """The files of one environment, and what is wrong with what is asked of them.
+
+    ``way_out`` is what helps where a file cannot be edited; braces stand for the job.
+    """
+
+    way_out = "edit it by hand"
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -112,7 +117,9 @@ class SpecFiles:
     def _refuse_edits(self, jobs: Iterable[str]) -> None:
         for job in jobs:
             message = f"the pin of '{job}' cannot be edited without changing anything else"
-            self.refuse(message, "an alias or a merge key is in the way: edit it by hand", self.span(job))
+            self.refuse(
+                message, f"an alias or a merge key is in the way: {self.way_out.replace('{}', job)}", self.span(job)
+            )
 
     def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:
         """Say where the pins of one file stand, or stood if they are gone."""

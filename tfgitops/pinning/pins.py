@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tfgitops.document import Document
     from tfgitops.pinning.files import Keys, Pin
+    from tfgitops.review.history import Base
     from tfgitops.yamltext.edit import Value
 
 
@@ -43,17 +44,19 @@ def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, s
     return names
 
 
-def pin_jobs(folder: Path, names: Mapping[str, str]) -> list[Pin]:
+def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.way_out) -> list[Pin]:
     """Pin jobs of an environment, each to the Job of a name: all of them, or none.
 
     The pin is written into the job's own block, in ``jobs/<job>.yaml`` or in ``environment.yaml``; a job that is wholly
     inherited gets a block there, since what other environments share is not to be pinned for one of them. Every other
     byte of the files stays. That the committed manifests are what the names say is for the next compile to judge.
+    ``way_out`` is what helps where a file cannot be edited.
 
     Raises:
         CompileError: there is no such job, or a file cannot be edited.
     """
     spec = SpecFiles(load(folder))
+    spec.way_out = way_out
     jobs = spec.known(names)
     spec.stop_on_errors()
 
@@ -88,14 +91,16 @@ def refuse_uncommitted(folder: Path, jobs: Iterable[str]) -> None:
     there = {job: f"{folder}/{MANIFESTS}/{job_path(job)}" for job in jobs}
     changed = [job for job, path in there.items() if head.differs(head.path(Path(path)), read_manifest(path) or "")]
     if changed:
-        hint = "commit it first, or restore the committed one: git checkout -- " + shown(Path(there[changed[0]]))
-        raise CompileError(
-            Diagnostic(
-                code="TF605", severity="error", hint=hint,
-                message=f"the manifest of '{job}' is not the committed one, so it is not what runs",
-            )
-            for job in changed
-        )  # fmt: skip
+        raise CompileError(_uncommitted(job, Path(there[job]), head) for job in changed)
+
+
+def _uncommitted(job: str, path: Path, head: Base) -> Diagnostic:
+    message, hint = f"the manifest of '{job}' is not the committed one, so it is not what runs", "commit it first"
+    if head.path(path) in head.blobs:
+        hint += f", or restore the committed one: git checkout -- {shown(path)}"
+    else:
+        message = f"the manifest of '{job}' was never committed, so nobody knows whether it runs"
+    return Diagnostic(code="TF605", severity="error", hint=hint, message=message)
 
 
 def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:

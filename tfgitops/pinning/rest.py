@@ -40,7 +40,7 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     try:
         for path, text in committed.items():
             replace_file(path, text.encode())
-        pins = pin_jobs(folder, names)
+        pins = pin_jobs(folder, names, f"edit it by hand, or let it start anew: --restart {folder.name}/{{}}")
         again = _compiled_again(folder, session)
     except BaseException as error:
         _put_back(before)

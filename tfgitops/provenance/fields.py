@@ -69,12 +69,38 @@ def find(manifest: Any, text: str) -> Route:
 
 
 def candidates(manifest: Any, begun: str) -> list[str]:
-    """Return how a field that somebody has begun to write may go on: the next step, or two where there is one way."""
+    """Return how a field that somebody has begun to write may go on: the next step, or two where there is one way.
+
+    One of which names were left out goes on as it was begun.
+    """
     texts = [(len(at), written(manifest, at)) for at in nodes(manifest)]
     fitting = [(depth, text) for depth, text in texts if text.startswith(begun)]
-    depth = min((depth for depth, _ in fitting), default=0)
+    if not fitting:
+        return _short_ones(manifest, begun)
+    depth = min(depth for depth, _ in fitting)
     first = [text for level, text in fitting if level == depth]
     return first if len(first) != 1 else [text for level, text in fitting if level <= depth + 1]
+
+
+def _short_ones(manifest: Any, begun: str) -> list[str]:
+    """Return how a field without all the names on the way to it may go on, such as `worker.env[`."""
+    head, bracket, name = begun.rpartition("[") if begun.rfind("[") > begun.rfind("]") else begun.rpartition(".")
+    try:
+        names = tokens(head)
+    except FieldError:
+        return []
+    found: dict[Route, list[str]] = {}
+    for at in nodes(manifest):
+        *above, label = _labels(manifest, at)
+        inside = isinstance(value_at(manifest, at[:-1]), list)
+        if inside is (bracket == "[") and label.startswith(name) and not _left(above, names):
+            suffix = written(manifest, at).removeprefix(written(manifest, at[:-1]))
+            found.setdefault(at[:-1], []).append((head + suffix).removeprefix("."))
+    try:
+        return found[find(manifest, head)]
+    except (FieldError, KeyError):
+        least = min(map(len, found), default=0)
+        return sorted({text for holder, texts in found.items() if len(holder) == least for text in texts})
 
 
 def tokens(text: str) -> list[str]:
@@ -153,14 +179,23 @@ def _nearest(manifest: Any, tokens: list[str]) -> list[Route]:
 
 def _goes_through(manifest: Any, at: Route, tokens: list[str]) -> bool:
     """Tell whether a route ends with the last of some names, and goes through the others in their order."""
-    value, waiting = manifest, list(tokens)
-    labels = []
+    labels = _labels(manifest, at)
+    return labels[-1] == tokens[-1] and not _left(labels, tokens)
+
+
+def _labels(manifest: Any, at: Route) -> list[str]:
+    """Return the names of all steps of a route."""
+    value, labels = manifest, []
     for step in at:
         labels.append(_label(value, step) if isinstance(value, list) and isinstance(step, int) else str(step))
         value = value[step]
-    if labels[-1] != tokens[-1]:
-        return False
+    return labels
+
+
+def _left(labels: list[str], names: list[str]) -> list[str]:
+    """Return what is left of some names when those are taken off, in their order, that a route goes through."""
+    waiting = list(names)
     for label in labels:
         if waiting and label == waiting[0]:
             waiting.pop(0)
-    return not waiting
+    return waiting

@@ -50,6 +50,7 @@ def _environment(one: EnvironmentReview) -> Json:
         "name": one.name,
         "state": one.state,
         "cluster": one.cluster,
+        "otherCluster": one.other_cluster or None,
         "unchanged": one.unchanged,
         "jobsUnchanged": one.jobs_unchanged,
         "changes": [_change(change, causes.get(change.path, ())) for change in one.changes],

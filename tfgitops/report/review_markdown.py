@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.plain import printable
+from tfgitops.report.fitting import Block, fit
 from tfgitops.report.text import totals
 from tfgitops.review import words
 
@@ -24,8 +27,8 @@ LIMIT = 65_000
 
 _LAST = 100  # characters of the line that says what was left out
 _OPEN_ROWS = 6  # a longer list is folded
-_ROWS_MAX = 300
 _ITEMS_MAX = 40
+_STALE_MAX = 3
 _TITLES: dict[Verdict, str] = {
     "refused": "Refused by the cluster", "renamed": "Renamed, and start anew", "added": "New", "removed": "Go away",
     "in place": "Change in place",
@@ -40,96 +43,83 @@ def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
     tail = [*_queues(review), *_risks(review.risks), *_stale(review.environments)]
     room = LIMIT - _LAST - sum(len(line) + 1 for line in (*head, *tail))
-    body: list[str] = []
-    left_out = 0
-    for block in _blocks(review):
-        size = sum(len(line) + 1 for line in block)
-        if size <= room:
-            body += block
-            room -= size
-        else:
-            left_out += 1
+    body, left_out = fit(_blocks(review), room)
     if left_out:
-        body += ["", f"*{_count(left_out, 'list')} left out, to fit into one comment: run `tfgitops review`.*"]
+        body += ["", f"*{_count(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
     return "\n".join([*head, *body, *tail]).rstrip() + "\n"
 
 
-def _blocks(review: Review) -> Iterator[list[str]]:
-    """Yield what may be left out, in the order in which it is shown, most important first in each environment."""
+def _blocks(review: Review) -> Iterator[Block]:
+    """Yield what may be left out or cut, in the order in which it is shown, the most important first."""
     for one in review.environments:
         if not words.has_news(one):
             continue
-        state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
         cluster = "" if one.state == "broken" else f", cluster {_plain(one.cluster)}"
-        yield ["", f"#### {_plain(one.name)}{cluster}{state}"]
+        yield Block(head=["", f"#### {_plain(one.name)}{cluster}{_plain(words.state(one))}"])
         yield from _objects(one, "refused")
         for group in one.groups:
-            yield ["", *_group(group, review)]
+            yield _group(group, review)
         for verdict in _TITLES:
             if verdict != "refused":
                 yield from _objects(one, verdict)
         if one.notes:
-            yield ["", *(f"- {_plain(note)}" for note in one.notes[:_ITEMS_MAX])]
+            yield Block(head=[""], rows=[f"- {_plain(note)}" for note in one.notes])
         if one.pinned:
-            yield ["", f"Pinned, whatever the spec says: {', '.join(one.pinned[:_ITEMS_MAX])}."]
+            yield Block(head=["", f"Pinned, whatever the spec says: {', '.join(one.pinned[:_ITEMS_MAX])}."])
         if one.changes and one.unchanged:
             others = one.unchanged - one.jobs_unchanged
             unchanged = f"{_count(one.jobs_unchanged, 'training')}, {_count(others, 'further object')}"
-            yield ["", f"Unchanged: {unchanged}."]
+            yield Block(head=["", f"Unchanged: {unchanged}."])
 
 
-def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[list[str]]:
+def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
     changes = [change for change in one.changes if change.verdict == verdict]
     if changes:
         jobs = sum(change.is_job for change in changes)
         parts = [_count(jobs, "training")] * bool(jobs) + [_count(len(changes) - jobs, "further object")] * (
             jobs < len(changes)
         )
-        lines = [line for change in changes for line in _change(change)]
-        yield ["", f"**{_TITLES[verdict]}**", "", *_folded(lines, ", ".join(parts))]
+        rows = [line for change in changes for line in _change(change)]
+        head = ["", f"**{_TITLES[verdict]}**", ""]
+        yield _folded(head, rows, ", ".join(parts)) if len(rows) > _OPEN_ROWS * 2 else Block(head=head, rows=rows)
 
 
-def _group(group: Group, review: Review) -> Iterator[str]:
-    number = f"{len(group.changes)} trainings start" if len(group.changes) > 1 else "1 training starts"
+def _folded(head: Sequence[str], rows: Sequence[str], summary: str, more: str = Block.more) -> Block:
+    opened = f"<details><summary>{html.escape(printable(summary))}</summary>"
+    return Block(head=[*head, opened, ""], rows=rows, tail=["", "</details>"], more=more)
+
+
+def _group(group: Group, review: Review) -> Block:
+    """Say what caused some runs and what they share, and of each, in a table, what it has beside."""
+    changes = group.changes
+    number = f"{len(changes)} trainings start" if len(changes) > 1 else "1 training starts"
     reasons = ", ".join(
         f"{_code(label)}" + (f" ({_plain(place)})" if place else "") for label, place in words.why(group, review)
     )
-    yield f"**{number} anew** because of {reasons}"
-    if (said := words.shared_fields(group.changes)) is not None:
-        yield ""
-        yield from _fields(said)
-    yield from _names(group)
-
-
-def _reason(reason: tuple[str, str]) -> str:
-    label, place = reason
-    return _code(label) + (f" ({_plain(place)})" if place else "")
-
-
-def _names(group: Group) -> Iterator[str]:
-    """Yield the table of the runs, and of each what differs from the others."""
-    changes = group.changes
-    same = words.shared_fields(changes) is not None and not group.also
-    rows = ["| training | run that ends | run that starts |" + ("" if same else " what differs |")]
-    rows.append("|---|---|---|" + ("" if same else "---|"))
-    for change in changes[:_ROWS_MAX]:
-        row = f"| {change.title} | {_code(change.old_name)} | {_code(change.new_name)} |"
-        if not same:
-            shown, rest = words.few(words.fields_of(change))
-            also = [
-                f"also because of {_code(label)} ({_plain(place)})"
-                for label, place in map(words.reason, group.also.get(change.path, ()))
-            ]
-            row += " " + "; ".join([*map(_field, shown), *([rest] if rest else []), *also]) + " |"
-        rows.append(row)
-    if len(changes) > _ROWS_MAX:
-        rows.append(f"| and {len(changes) - _ROWS_MAX} more | | |" + ("" if same else " |"))
+    said, own = words.shared_fields(changes)
+    head = ["", f"**{number} anew** because of {reasons}", *([""] if said else []), *_fields(said), ""]
+    same = not group.also and not any(own.values())
+    title = ["| training | run that ends | run that starts |" + ("" if same else " what differs |")]
+    title.append("|---|---|---|" + ("" if same else "---|"))
+    rows = [_row(change, None if same else own.get(change.path, ()), group) for change in changes]
+    more = "| … and {} more | | |" + ("" if same else " |")
+    if len(changes) <= _OPEN_ROWS:
+        return Block(head=[*head, *title], rows=rows, more=more)
     first = ", ".join(change.title for change in changes[:_OPEN_ROWS])
-    more = f" and {len(changes) - _OPEN_ROWS} more" if len(changes) > _OPEN_ROWS else ""
-    if len(changes) > _OPEN_ROWS:
-        yield from ["", f"<details><summary>{first}{more}</summary>", "", *rows, "", "</details>"]
-    else:
-        yield from ["", *rows]
+    folded = _folded(head, rows, f"{first} and {len(changes) - _OPEN_ROWS} more", more)
+    return replace(folded, head=[*folded.head, *title])
+
+
+def _row(change: Change, own: Sequence[words.Field] | None, group: Group) -> str:
+    row = f"| {_plain(change.title)} | {_code(change.old_name)} | {_code(change.new_name)} |"
+    if own is None:
+        return row
+    shown, rest = words.few(own)
+    also = [
+        f"also because of {_code(label)} ({_plain(place)})"
+        for label, place in map(words.reason, group.also.get(change.path, ()))
+    ]
+    return f"{row} " + "; ".join([*map(_field, shown), *([rest] if rest else []), *also]) + " |"
 
 
 def _fields(said: Sequence[words.Field]) -> Iterator[str]:
@@ -145,7 +135,7 @@ def _field(said: words.Field) -> str:
 
 
 def _change(change: Change) -> Iterator[str]:
-    name = f"**{change.title}**" if change.is_job else f"{change.kind} **{_plain(change.title)}**"
+    name = f"**{_plain(change.title)}**" if change.is_job else f"{change.kind} **{_plain(change.title)}**"
     if change.verdict == "renamed":
         yield f"- {_code(change.old_name)} → {_code(change.new_name)}"
     elif change.verdict in ("added", "removed"):
@@ -155,16 +145,6 @@ def _change(change: Change) -> Iterator[str]:
     else:
         shown, rest = words.few(words.fields_of(change))
         yield f"- {name}: " + "; ".join([*map(_field, shown), *([rest] if rest else [])])
-
-
-def _folded(lines: Sequence[str], summary: str) -> Iterator[str]:
-    if len(lines) <= _OPEN_ROWS * 2:
-        yield from lines
-        return
-    yield from [f"<details><summary>{summary}</summary>", "", *lines[:_ROWS_MAX]]
-    if len(lines) > _ROWS_MAX:
-        yield f"- and {len(lines) - _ROWS_MAX} more"
-    yield from ["", "</details>"]
 
 
 def _queues(review: Review) -> Iterator[str]:
@@ -209,9 +189,10 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
 
 
 def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-    found = [f"{one.name}/manifests/{difference.path}" for one in environments for difference in one.differences]
+    found = words.stale(environments)
     if found:
-        few = ", ".join(map(_code, found[:3])) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004
+        few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
+        few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
         yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]
 
 
@@ -220,10 +201,10 @@ def _count(number: int, thing: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape what Markdown, HTML or the site would take for more than text; what stands in backticks stays code."""
+    """Escape what Markdown, HTML or the site would take for more than text; in backticks bars alone."""
     parts = re.split(r"(`[^`\n]+`)", printable(text))
     return "".join(
-        part if index % 2 else re.sub(r"([\\*_{}\[\]<>|#~@])", r"\\\1", part).replace("@", "&#64;")
+        part.replace("|", "\\|") if index % 2 else re.sub(r"([\\*_{}\[\]<>|#~@])", r"\\\1", part).replace("@", "&#64;")
         for index, part in enumerate(parts)
     ).replace("\\&#64;", "&#64;")
 

@@ -65,9 +65,9 @@ class _Page:
         return f"{_COLOURS[style]}{text}\x1b[0m" if self._colour else text
 
     def environment(self, one: EnvironmentReview) -> Iterator[str]:
-        state = f": {words.STATES[one.state]}" if one.state in words.STATES else ""
         cluster = "" if one.state == "broken" else f" (cluster {printable(one.cluster)})"
-        yield from (self.paint("bold", line) for line in _wrapped(f"{printable(one.name)}{cluster}{state}", 0))
+        title = f"{printable(one.name)}{cluster}{printable(words.state(one))}"
+        yield from (self.paint("bold", line) for line in _wrapped(title, 0))
         for group in one.groups:
             yield from self._new_runs(group)
         for verdict, title in _TITLES.items():
@@ -88,9 +88,8 @@ class _Page:
         yield f"  {self.paint('new run', number)}, because of"
         for reason in words.why(group, self._review):
             yield from self._reason(reason, 4)
-        said = words.shared_fields(changes)
-        if said is not None:
-            yield from self._fields(said, 6)
+        said, own = words.shared_fields(changes)
+        yield from self._fields(said, 6)
         width = max(len(change.title) for change in changes)
         lines = []
         for change in changes:
@@ -98,8 +97,7 @@ class _Page:
             for cause in group.also.get(change.path, ()):
                 label, place = words.reason(cause)
                 lines += self._reason((f"also {label}", place), 8)
-            if said is None:
-                lines += self._fields(words.fields_of(change), 8)
+            lines += self._fields(own.get(change.path, ()), 8)
         yield from self._cut(lines)
 
     def _reason(self, reason: tuple[str, str], indent: int) -> Iterator[str]:
@@ -179,12 +177,14 @@ class _Page:
         yield from self._cut(lines)
 
     def stale(self, environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-        found = [(one, difference) for one in environments for difference in one.differences]
+        found = words.stale(environments)
         if found:
             number = _count(len(found), "file")
-            yield f"the committed manifests are not as the specs say ({number}): run `tfgitops build`"
-            for one, difference in found[:_STALE_MAX]:
-                yield from _wrapped(f"{difference.state}  {printable(f'{one.name}/manifests/{difference.path}')}", 2)
+            said = f"the committed manifests are not as the specs say ({number}):"
+            advice = "run `tfgitops build`"
+            yield from [f"{said} {advice}"] if len(said) + len(advice) < _WIDTH else [said, f"  {advice}"]
+            for state, path in found[:_STALE_MAX]:
+                yield from _wrapped(f"{state}  {printable(path)}", 2)
             if len(found) > _STALE_MAX:
                 yield f"  … and {len(found) - _STALE_MAX} more"
 

@@ -5,26 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfgitops.diagnostics import CompileError
 from tfgitops.disk import is_there, kind_of, read_file
 from tfgitops.load import shown
 from tfgitops.pipeline import compile_environment
 from tfgitops.project import LOCK, SPEC
-from tfgitops.review.changes import changes_of, identity
-from tfgitops.review.compare import committed, review_environment, review_gone, sort_changes
+from tfgitops.review import words
+from tfgitops.review.compare import (
+    Committed,
+    cluster_at,
+    committed,
+    differences_of,
+    review_environment,
+    review_gone,
+    sort_changes,
+)
 from tfgitops.review.history import find_base
 from tfgitops.review.model import EnvironmentReview, Review
+from tfgitops.review.moves import moved_between
 from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
 from tfgitops.survey import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.diagnostics import Problem
     from tfgitops.pipeline import Compiled
     from tfgitops.project import Project
-    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.session import Session
     from tfgitops.volcano.fault import Fault
@@ -36,30 +45,72 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     Raises:
         CompileError: Git cannot say what was there before.
     """
-    base = find_base(session.project.root, [*_places(results, paths), *_versions(session.project)], ref)
-    was = committed(base, session.folders)
-    found = [
-        review_environment(compiled, was.pop(base.path(compiled.folder), None), base, session) for compiled in results
-    ]
-    found += [
-        review_gone(base.top / folder, old, base)
-        for folder, old in was.items()
-        if old.manifests and not is_there(base.top / folder / SPEC)
-    ]
-    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name)))
+    base = _base(session, [*_places(results, paths), *_versions(session.project)], ref)
+    found = _compared(session, results, base)
+    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session))
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
-    others = _others(session, {one.cluster for one in found})
+    others = _others(session, found)
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
-        queues=tuple(queue_totals(found, accelerators, others)), beside=tuple(shown(one.folder) for one in others),
-        outside=tuple(_outside(session.project, base)),
+        queues=tuple(queue_totals(found, accelerators, others)),
+        beside=tuple(words.named(one.folder) for one in others), outside=tuple(_outside(session.project, base)),
     )  # fmt: skip
 
 
-def _others(session: Session, clusters: Container[str]) -> list[Compiled]:
+def _base(session: Session, places: Iterable[Path], ref: str | None) -> Base:
+    try:
+        return find_base(session.project.root, places, ref)
+    except CompileError as error:  # then nobody knows whether there ever was what is not there
+        raise CompileError([*(problem for _, problem in session.absent), *error.diagnostics]) from error
+
+
+def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list[EnvironmentReview]:
+    """Review each environment that there is, or was at one of the paths that were asked for."""
+    was = committed(base, session.folders)
+    never = [
+        problem
+        for path, problem in session.absent
+        if not any(f"{folder}/".startswith(f"{base.path(path)}/") or base.path(path) == "." for folder in was)
+    ]
+    if never:
+        raise CompileError(never)
+    found: list[EnvironmentReview] = []
+    for compiled in results:
+        found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base, session)
+    for folder, old in was.items():
+        place = base.top / folder
+        if old.manifests and not is_there(place / SPEC):
+            found.append(replace(review_gone(place, old, base), **differences_of(place, ())))
+    known = {one.folder for one in found}
+    return found + [_abandoned(folder) for folder in session.abandoned if folder not in known]
+
+
+def _on_its_clusters(
+    compiled: Compiled, was: Committed | None, base: Base, session: Session
+) -> Iterator[EnvironmentReview]:
+    """Review an environment; one whose `cluster` is another goes from there as a whole, and is new where it is now."""
+    environment = compiled.environment
+    if was and was.manifests and environment and compiled.ok:
+        cluster = cluster_at(base, was, compiled.folder)
+        if cluster not in (None, environment.cluster):
+            yield replace(review_gone(compiled.folder, was, base), other_cluster=environment.cluster)
+            yield replace(review_environment(compiled, None, base, session), other_cluster=str(cluster))
+            return
+    yield review_environment(compiled, was, base, session)
+
+
+def _abandoned(folder: Path) -> EnvironmentReview:
+    """Return what is to be said of manifests that had no spec before either: that they are not as any spec says."""
+    return EnvironmentReview(
+        name=words.named(folder), folder=folder, state="compared", cluster=folder.name, **differences_of(folder, ())
+    )
+
+
+def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compiled]:
     """Compile what stands beside the reviewed environments and lands on the same clusters: it shares their queues."""
-    beside = {folder.parent for folder in session.folders if folder.parent != session.project.root}
+    clusters = {one.cluster for one in found}
+    beside = {one.folder.parent for one in found} - {session.project.root}
     folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
@@ -82,36 +133,7 @@ def _outside(project: Project, base: Base) -> Iterator[str]:
         text = read_file(path).decode("utf-8", "replace") if kind_of(path) == "file" else None
         full = base.path(path)
         if (full in base.blobs) != (text is not None) or (text is not None and base.differs(full, text)):
-            yield shown(path)
-
-
-def moved_between(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
-    """Join what one environment writes no more and another of the same cluster writes now: it is the same object."""
-    gone = {
-        (one.cluster, *identity(change.manifest)): change
-        for one in found
-        for change in one.changes
-        if change.verdict == "removed"
-    }
-    paired: set[int] = set()
-    joined = []
-    for one in found:
-        changes: list[Change] = []
-        still: list[Change] = []
-        for change in one.changes:
-            old = gone.get((one.cluster, *identity(change.manifest))) if change.verdict == "added" else None
-            if old is not None:
-                paired.add(id(old))
-                change = changes_of(change.path, old.before, change.after)[0]  # noqa: PLW2901 - what it really is
-            (still if change.verdict == "unchanged" else changes).append(change)
-        jobs = sum(change.is_job for change in still)
-        joined.append(
-            replace(
-                one, changes=tuple(sort_changes(changes)), unchanged=one.unchanged + len(still),
-                jobs_unchanged=one.jobs_unchanged + jobs,
-            )
-        )  # fmt: skip
-    return [replace(one, changes=tuple(c for c in one.changes if id(c) not in paired)) for one in joined]
+            yield words.near(shown(path))
 
 
 def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:

@@ -11,8 +11,8 @@ from tfgitops.committed import MANIFESTS, READ_BY_CONTROLLERS
 from tfgitops.diagnostics import CompileError
 from tfgitops.gitops.kustomize import KUSTOMIZATION
 from tfgitops.headers import read_header
-from tfgitops.load import shown
 from tfgitops.project import SPEC
+from tfgitops.review import words
 from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
 from tfgitops.review.model import EnvironmentReview, Group
@@ -76,7 +76,7 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     """Say what becomes of each object of an environment that is there now."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
-        return EnvironmentReview(name=shown(folder), folder=folder, state="broken", cluster=folder.name)
+        return EnvironmentReview(name=words.named(folder), folder=folder, state="broken", cluster=folder.name)
     old, still, notes = _manifests(base, was, {file.path: file for file in compiled.files})
     objects = {planned.path: planned for planned in compiled.objects}
     new = {path: planned.manifest for path, planned in objects.items() if path not in still}
@@ -85,37 +85,39 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
     groups = tuple(groups_of(compiled, base, changes, session))
     return EnvironmentReview(
-        name=shown(folder), folder=folder, state="compared" if was and was.manifests else "new",
+        name=words.named(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=groups, differences=tuple(_differences(compiled)),
+        groups=groups, **differences_of(folder, compiled.files),
         pinned=tuple(job.name for job in environment.jobs if job.pin),
         notes=(*notes, *_stale(groups, base)),
     )  # fmt: skip
 
 
 def review_gone(folder: Path, was: Committed, base: Base) -> EnvironmentReview:
-    """Say what becomes of the objects of an environment that is no more."""
+    """Say what becomes of the objects of an environment that is no more, or no more on that cluster."""
     old, _, notes = _manifests(base, was, {})
-    cluster = str(_said(base, was.spec, "cluster") or folder.name)
+    cluster = cluster_at(base, was, folder) or folder.name
     return EnvironmentReview(
-        name=shown(folder), folder=folder, state="gone", cluster=cluster, notes=tuple(notes),
+        name=words.named(folder), folder=folder, state="gone", cluster=cluster, notes=tuple(notes),
         changes=tuple(sort_changes(changes_between(old, {}))),
     )  # fmt: skip
 
 
-def _said(base: Base, spec: str | None, key: str) -> Any:
-    """Return what the specs of a base say of a key at the top: a spec, or what it extends."""
+def cluster_at(base: Base, was: Committed, folder: Path) -> str | None:
+    """Return the cluster of an environment at a base: what its spec said, or what that extends; None if unreadable."""
     seen: set[str] = set()
-    while spec is not None and spec in base.blobs and spec not in seen:
+    spec = was.spec
+    while spec is not None and spec not in seen:
         seen.add(spec)
-        value = _parsed(base.read([spec])[spec])
+        value = _parsed(base.read_any(spec))
         if not isinstance(value, dict):
             return None
-        if value.get(key) is not None:
-            return value[key]
-        spec = posixpath.normpath(posixpath.join(posixpath.dirname(spec), str(value.get("extends", ""))))
-    return None
+        if "cluster" in value:
+            return str(value["cluster"] or folder.name)
+        target = value.get("extends")
+        spec = posixpath.normpath(posixpath.join(posixpath.dirname(spec), str(target))) if target else None
+    return folder.name if seen else None
 
 
 def sort_changes(changes: Iterable[Change]) -> list[Change]:
@@ -158,12 +160,12 @@ def _parsed(content: bytes) -> Any:
         return None
 
 
-def _differences(compiled: Compiled) -> Iterator[Any]:
-    """List the manifests in the working tree that are not as compiled, as far as they can be compared."""
+def differences_of(folder: Path, files: Iterable[File]) -> Json:
+    """Return the manifests in the working tree that are not as compiled, or what is in the way of some."""
     try:
-        yield from compare(compiled.folder, compiled.files)
-    except CompileError:  # a file in the way: `build` says so, and review is about what would be
-        return
+        return {"differences": tuple(compare(folder, files))}
+    except CompileError as error:
+        return {"blocked": tuple(error.diagnostics)}
 
 
 def _stale(groups: Iterable[Group], base: Base) -> Iterator[str]:

@@ -27,17 +27,27 @@ class Base:
     """The commit that a review compares with: the merge base of HEAD and ``ref``.
 
     ``blobs`` are the object ids of its files by their path from the top of the repository, below the folders asked for.
+    ``moves`` leads from folders that there are now to those in which their files were.
     """
 
     top: Path
     ref: str
     commit: str
     blobs: Mapping[str, str] = field(repr=False)
+    moves: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def path(self, file: Path) -> str:
-        """Return the path of a file from the top of the repository, as Git writes it."""
+        """Return the path of a file from the top of the repository, as Git writes it, and as the commit had it."""
         file = file.resolve()
-        return (file.relative_to(self.top) if file.is_relative_to(self.top) else file).as_posix()
+        path = (file.relative_to(self.top) if file.is_relative_to(self.top) else file).as_posix()
+        moved = next((folder for folder in self.moves if f"{path}/".startswith(f"{folder}/")), None)
+        return path if moved is None else f"{self.moves[moved]}{path.removeprefix(moved)}"
+
+    def read_any(self, path: str) -> bytes:
+        """Return the content of a file of the commit, wherever it lies; nothing where there is none."""
+        if path in self.blobs:
+            return self.read([path])[path]
+        return _run(self.top, "cat-file", "blob", f"{self.commit}:{path}").stdout
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the content of some files of the commit."""

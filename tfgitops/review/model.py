@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from tfgitops.diagnostics import Diagnostic
     from tfgitops.pipeline import Compiled
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change
@@ -19,6 +20,9 @@ NO_LINE = "another version of the compiler or of a plugin"
 """What started a training anew, where nothing in the specs differs."""
 
 State = Literal["compared", "new", "gone", "broken"]
+
+STARTS = ("new run", "added", "renamed")
+"""What becomes of a job that starts, from nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,9 @@ class EnvironmentReview:
 
     ``state`` is ``new`` where the commit has no manifests of it, ``gone`` where only the commit has, and ``broken``
     where it does not compile, so that nothing can be said. ``differences`` are committed manifests in the working tree
-    that are not as compiled.
+    that are not as compiled, ``blocked`` says what is in the way of some. ``other_cluster`` is where an environment was
+    (``new``) or is now (``gone``) whose ``cluster`` changed; ``shared`` is whether it has objects of another
+    environment, or another has some of its.
     """
 
     name: str
@@ -54,6 +60,9 @@ class EnvironmentReview:
     jobs_unchanged: int = 0
     groups: tuple[Group, ...] = ()
     differences: tuple[Difference, ...] = ()
+    blocked: tuple[Diagnostic, ...] = ()
+    other_cluster: str = ""
+    shared: bool = False
     pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -130,6 +139,23 @@ class Review:
     def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:
         """All objects that something becomes of, with their environment."""
         return tuple((one, change) for one in self.environments for change in one.changes)
+
+    @property
+    def by_hand(self) -> int:
+        """How many files below ``manifests/`` are somebody else's, or were edited: a controller applies them so."""
+        states = [difference.state for one in self.environments for difference in one.differences]
+        return states.count("foreign") + states.count("edited") + sum(len(one.blocked) for one in self.environments)
+
+    @property
+    def stale(self) -> int:
+        """How many manifests the next `build` will write or remove, and not because they were edited."""
+        states = [difference.state for one in self.environments for difference in one.differences]
+        return sum(state not in ("foreign", "edited") for state in states)
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether anything will be another in the cluster, by the specs or by what is committed beside them."""
+        return bool(self.changes or self.by_hand or self.stale)
 
     def counts(self) -> Mapping[str, int]:
         """Count the trainings by what becomes of them; further objects stand under ``refused`` and ``other``."""

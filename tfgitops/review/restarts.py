@@ -162,10 +162,10 @@ class Guard:
             for cause in causes or (_NO_LINE if unknown else self._other_version,):
                 by_cause[cause].append(restart)
         for cause, group in by_cause.items():
-            yield self._diagnostic(cause, [restart.job.name for restart in group])
+            yield self._diagnostic(cause, group)
 
-    def _diagnostic(self, cause: Cause | str, names: Sequence[str]) -> Diagnostic:
-        folder, first = self._compiled.folder, names[0]
+    def _diagnostic(self, cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
+        folder, names = self._compiled.folder, [restart.job.name for restart in group]
         line = None if isinstance(cause, str) else cause
         listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
         what = f"{len(names)} trainings" if len(names) > 1 else "a training"
@@ -174,8 +174,7 @@ class Guard:
             code="TF604", severity="error", span=line.span if line else None,
             file="" if line else shown(folder / SPEC),
             message=f"{blamed} would restart {what} of {shown(folder)} that nobody changed: {listed}",
-            hint=f"build with --restart {folder.name}/{first} if it may start anew (repeatable), with --restart-all, "
-            "or with --pin-rest to keep all others as they run",
+            hint=_way_out(folder, group),
         )  # fmt: skip
 
 
@@ -188,6 +187,14 @@ def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
         return None
     (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
     return finder.of(restart.job, restart.planned, change)
+
+
+def _way_out(folder: Path, group: Sequence[Restart]) -> str:
+    """Say with which flags to build: a pin keeps nothing in another namespace."""
+    named = f"build with --restart {folder.name}/{group[0].job.name} if it may start anew (repeatable)"
+    if any(restart.moved for restart in group):
+        return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
+    return f"{named}, with --restart-all, or with --pin-rest to keep all others as they run"
 
 
 def _text(content: bytes) -> str:

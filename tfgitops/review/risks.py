@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.gitops.argocd import SYNC_OPTIONS
 from tfgitops.gitops.flux import PRUNE
 from tfgitops.kubernetes.immutable import grows
-from tfgitops.review.changes import is_job, job_name
-from tfgitops.review.model import NO_LINE, Risk
+from tfgitops.review.model import NO_LINE, STARTS, Risk
 from tfgitops.review.queues import is_queue
+from tfgitops.review.sharing import listing, shared_folders
+from tfgitops.review.words import near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.model import EnvironmentReview
 
     Json = dict[str, Any]
-    Place = tuple[str, str, str]
 
 MANY = 3
 """From how many trainings on one change that restarts them is a risk of its own."""
 
 RISKS = {
+    "foreign": "a file that was not generated, and is applied all the same",
+    "edited": "a manifest that was edited, and is applied all the same",
+    "blocked": "what is in the way of a manifest",
     "refused": "the cluster does not take a change, and what comes after it waits",
     "many": "one change restarts many trainings",
     "returns": "an object gets a name that it had before: what ran under it runs again",
@@ -37,10 +39,12 @@ RISKS = {
 }
 """Every kind of risk, the gravest first."""
 
+_HANDS = (
+    ("foreign", "not generated, and the controller applies it all the same", "move it out of manifests/"),
+    ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
+)
+_PATHS_MAX = 3
 _NO_LINE = (NO_LINE, "")
-_RUN = re.compile(r"\$\(RUN\)|\$\{?RUN\b")
-_ABSOLUTE = re.compile(r"(?:^|[=:\s\"'])/")
-_STARTS = ("new run", "added", "renamed")
 
 
 def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:
@@ -48,10 +52,23 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_refused(one), *_vanishing(one), *_returning(one, base), *_shared_paths(one), *_growing(one), *_tags(one),
+            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one),
+            *_growing(one), *_tags(one),
         ]  # fmt: skip
     gravity = list(RISKS)
     return sorted([*_many(environments), *found], key=lambda risk: gravity.index(risk.code))
+
+
+def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
+    """Find what lies in `manifests/` and no spec says so: a controller takes it for what was reviewed."""
+    for code, was, advice in _HANDS:
+        paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
+        if paths:
+            more = f" and {len(paths) - _PATHS_MAX} more" if len(paths) > _PATHS_MAX else ""
+            message = f"{', '.join(paths[:_PATHS_MAX])}{more} {'was' if len(paths) == 1 else 'were'} {was}"
+            yield Risk(code=code, environment=one.name, message=message, advice=advice)
+    for problem in one.blocked:
+        yield Risk(code="blocked", environment=one.name, message=problem.message, advice=problem.hint)
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:
@@ -72,7 +89,8 @@ def _way_out(change: Change) -> str:
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
     for change in one.changes:
         if change.verdict == "removed" and (change.kind in ("PersistentVolumeClaim", "Namespace") or _queue(change)):
-            message = f"{change.kind} '{change.title}' is no longer written"
+            where = f" for cluster {one.cluster}" if one.other_cluster else ""
+            message = f"{change.kind} '{change.title}' is no longer written{where}"
             yield Risk(code="vanishes", environment=one.name, message=message, advice=_fate(change.manifest))
 
 
@@ -95,106 +113,60 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     new = {
         change.path: change
         for change in one.changes
-        if change.is_job and change.verdict in _STARTS and change.new_name != change.old_name
+        if change.is_job and change.verdict in STARTS and change.new_name != change.old_name
     }
-    if not new or one.compiled is None:
+    if not new or one.compiled is None or one.other_cluster:  # where nothing of it ran before
         return
     top = base.path(one.folder)
     paths = {f"{top}/manifests/{path}": path for path in new}
     earlier = base.earlier(sorted(paths))
+    returning = []
     for full, path in paths.items():
-        change = new[path]
-        name = f"\n  name: {change.new_name}\n".encode()
+        name = f"\n  name: {new[path].new_name}\n".encode()
         if any(name in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
-            yield Risk(
-                code="returns", environment=one.name,
-                message=f"'{change.title}' returns to {change.new_name}, which ran before: it will run again",
-                advice="set `rerun` for a name of its own, or see that its folders may be written again",
-            )  # fmt: skip
+            returning.append(new[path])
+    if returning:
+        yield _returns(one, returning)
 
 
-def _shared_paths(one: EnvironmentReview) -> Iterator[Risk]:
-    """Find folders of claims that a run will write which another run writes, or its own run before wrote."""
-    if one.compiled is None:
-        return
-    starting = {change.path: change for change in one.changes if change.is_job and change.verdict in _STARTS}
-    if not starting:
-        return
-    writers: dict[Place, list[str]] = {}
-    for planned in one.compiled.objects:
-        if is_job(planned.manifest):
-            for place in written_places(planned.manifest):
-                writers.setdefault(place, []).append(planned.path)
-    names = {planned.path: job_name(planned.manifest) for planned in one.compiled.objects if is_job(planned.manifest)}
-    for (claim, folder, mount), paths in sorted(writers.items()):
-        new = [starting[path] for path in paths if path in starting]
-        where = f"{mount} (claim {claim}{f', {folder}' if folder else ''})"
-        if len(paths) > 1 and new:
-            jobs = ", ".join(f"'{names[path]}'" for path in paths[:5]) + (" and more" if len(paths) > 5 else "")  # noqa: PLR2004
-            message = f"{jobs} all write to {where}, and nothing in their commands names the run"
-            yield _shared(one, message)
-        elif new and new[0].before is not None and (claim, folder, mount) in written_places(new[0].before):
-            message = f"the new run of '{new[0].title}' writes where its last one wrote: {where}"
-            yield _shared(one, message)
-
-
-def _shared(one: EnvironmentReview, message: str) -> Risk:
-    advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-    return Risk(code="shared-path", environment=one.name, message=message, advice=advice)
-
-
-def written_places(manifest: Mapping[str, Any]) -> list[Place]:
-    """Return (claim, subPath, mountPath) of each folder that a Job writes and whose containers do not name the run."""
-    found: dict[Place, None] = {}
-    for task in manifest["spec"].get("tasks") or ():
-        pod = (task.get("template") or {}).get("spec") or {}
-        claims = {
-            volume["name"]: volume["persistentVolumeClaim"]
-            for volume in pod.get("volumes") or ()
-            if "persistentVolumeClaim" in volume
-        }
-        for container in pod.get("containers") or ():
-            for mount in container.get("volumeMounts") or ():
-                claim = claims.get(mount["name"])
-                written = claim and not claim.get("readOnly") and not mount.get("readOnly")
-                if claim and written and not _has_own_folder(mount, container):
-                    found[claim["claimName"], mount.get("subPath", ""), mount["mountPath"]] = None
-    return list(found)
-
-
-def _has_own_folder(mount: Json, container: Json) -> bool:
-    """Tell whether a run writes to a folder of its own below a mount, as far as its texts say.
-
-    A text that names the run, and this mount or no path at all, says where this run writes.
-    """
-    if _RUN.search(str(mount.get("subPathExpr", ""))):
-        return True
-    texts = [*(container.get("command") or ()), *(container.get("args") or ())]
-    texts += [str(entry.get("value", "")) for entry in container.get("env") or () if entry["name"] != "RUN"]
-    named = [text for text in texts if _RUN.search(text)]
-    return any(mount["mountPath"] in text or not _ABSOLUTE.search(text) for text in named)
+def _returns(one: EnvironmentReview, changes: Sequence[Change]) -> Risk:
+    (first, *others), name = changes, changes[0].new_name
+    message = f"'{first.title}' returns to {name}, which ran before: it will run again"
+    if others:
+        listed = listing([change.title for change in changes])
+        message = f"{listed} return to names that ran before (as {name}): they will run again"
+    advice = "set `rerun` for a name of its own, or see that its folders may be written again"
+    return Risk(code="returns", environment=one.name, message=message, advice=advice)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
     """Find what restarts many trainings, over all environments."""
     restarted: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], dict[str, None]] = {}
+    moved: set[tuple[str, str]] = set()
     for one in environments:
         for group in one.groups:
             for change in group.changes:
                 causes = (*group.causes, *group.also.get(change.path, ()))
                 for place in {(cause.label, cause.span.file) for cause in causes} or {_NO_LINE}:
                     restarted[place] += 1
+                    moved |= {place} if _namespace(change.before) != _namespace(change.after) else set()
                     where.setdefault(place, {})[one.name] = None
     for (label, file), number in sorted(restarted.items(), key=lambda item: (-item[1], item[0])):
         if number >= MANY:
-            cause = f"`{label}` in {file}" if file else label
+            cause = f"`{label}` in {near(file)}" if file else label
             names = list(where[label, file])
             yield Risk(
                 code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",
                 message=f"{cause} restarts {number} trainings",
-                advice="pin those that should run on: tfgitops build --pin-rest",
+                advice="leave `namespace` as it was if they should run on: a pin keeps none of them"
+                if (label, file) in moved
+                else "pin those that should run on: tfgitops build --pin-rest",
             )  # fmt: skip
+
+
+def _namespace(manifest: Json | None) -> str:
+    return str(manifest["metadata"].get("namespace", "")) if manifest else ""
 
 
 def _growing(one: EnvironmentReview) -> Iterator[Risk]:
@@ -214,7 +186,7 @@ def _grown(change: Change) -> bool:
 def _tags(one: EnvironmentReview) -> Iterator[Risk]:
     images: dict[str, list[str]] = {}
     for change in one.changes:
-        if change.is_job and change.verdict in _STARTS and change.after is not None:
+        if change.is_job and change.verdict in STARTS and change.after is not None:
             for image in sorted(set(_images(change.after))):
                 if "@" not in image:
                     images.setdefault(image, []).append(change.title)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.committed import MANIFESTS
+from tfgitops.disk import shown
 from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
 from tfgitops.review.model import NO_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change
@@ -27,15 +31,37 @@ _ADDRESSES = "the addresses of its pods (TF_CONFIG)"
 Field = tuple[str, str, str]
 """What is said of one field: its name with the roles that have it, the value before, the value after."""
 
-STATES = {
-    "new": "all of it is new",
-    "gone": "there is no spec any more: all of it goes",
-    "broken": "does not compile: see the problems",
+_STATES = {
+    ("new", False): "all of it is new",
+    ("new", True): "new, and has objects that another environment had",
+    ("gone", False): "there is no spec any more: all of it goes",
+    ("gone", True): "there is no spec any more: what is not listed is another environment's now",
+    ("broken", False): "does not compile: see the problems",
 }
+
+
+def state(one: EnvironmentReview) -> str:
+    """Say what becomes of an environment as a whole, behind its name; nothing where it is as it was."""
+    if one.other_cluster and one.state == "new":
+        said = f"it was on cluster {one.other_cluster}, so all of it is new here"
+    elif one.other_cluster:
+        said = f"it is on cluster {one.other_cluster} now, so all of it goes from here"
+    else:
+        said = _STATES.get((one.state, one.shared), "")
+    return f": {said}" if said else ""
 
 
 def headline(review: Review) -> str:
     """Sum up in one sentence what becomes of the trainings."""
+    said = _becomes(review)
+    if not said:
+        said = ["no training restarts, starts or stops" if review.changes else _nothing(review)]
+    elif unchanged := review.counts()["unchanged"]:
+        said.append(f"{unchanged} {'runs' if unchanged == 1 else 'run'} on")
+    return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
+
+
+def _becomes(review: Review) -> list[str]:
     counts = review.counts()
     broken = sum(one.state == "broken" for one in review.environments)
     refused = counts["refused"]
@@ -53,16 +79,43 @@ def headline(review: Review) -> str:
             what = f"training{'' if number == 1 else 's'} " if noun else ""
             said.append(f"{number} {what}{one if number == 1 else many}")
             noun = False
-    if not said:
-        return "no training restarts, starts or stops" if counts["other"] else "nothing will change"
-    if counts["unchanged"]:
-        said.append(f"{counts['unchanged']} {'runs' if counts['unchanged'] == 1 else 'run'} on")
-    return ", ".join(said)
+    return said
+
+
+def _nothing(review: Review) -> str:
+    if review.stale:
+        return f"the specs change nothing, but {_manifests(review.stale, 'not as they say')}"
+    return "the specs change nothing" if review.by_hand else "nothing will change"
+
+
+def _manifests(number: int, what: str) -> str:
+    return f"{number} manifest{' is' if number == 1 else 's are'} {what}"
 
 
 def has_news(one: EnvironmentReview) -> bool:
     """Tell whether there is anything to say of an environment."""
     return bool(one.changes or one.notes) or one.state != "compared"
+
+
+def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
+    """Return the state and path of each manifest that `build` makes what the specs say: not of the files of others."""
+    return [
+        (found.state, f"{near(shown(one.folder / MANIFESTS))}/{found.path}")
+        for one in environments
+        for found in one.differences
+        if found.state != "foreign"
+    ]
+
+
+def near(path: str) -> str:
+    """Name a path from here, with dots where that is shorter: from inside an environment the files above it, too."""
+    return min(path, os.path.relpath(path), key=len) if os.path.isabs(path) else path  # noqa: PTH117 - a text
+
+
+def named(folder: Path) -> str:
+    """Name an environment by its path from here, or by its folder's name where that path would be a dot."""
+    name = near(shown(folder))
+    return folder.name if name == "." else name
 
 
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
@@ -75,34 +128,72 @@ def why(group: Group, review: Review) -> list[tuple[str, str]]:
 
 def reason(cause: Cause) -> tuple[str, str]:
     """Return a cause and its place."""
-    return cause.label, f"{cause.span.file}:{cause.span.line}"
+    return cause.label, f"{near(cause.span.file)}:{cause.span.line}"
 
 
-def shared_fields(changes: Sequence[Change]) -> list[Field] | None:
-    """Return what is said of the fields of some changes, if the same can be said of each of them."""
+def shared_fields(changes: Sequence[Change]) -> tuple[list[Field], dict[str, list[Field]]]:
+    """Return what can be said of the fields of all of some changes, and of each what is left, by its path."""
     if len(changes) == 1:
-        return fields_of(changes[0])
-    said = [fields_of(change, roles=False) for change in changes]
-    return said[0] if all(one == said[0] for one in said[1:]) else None
+        return fields_of(changes[0]), {}
+    said = {change.path: _fields(change) for change in changes}
+    first = next(iter(said.values()))
+    shared = [plain for plain in first if all(plain in one for one in said.values())]
+    own = {path: [named for plain, named in one.items() if plain not in shared] for path, one in said.items()}
+    return shared, own
 
 
-def fields_of(change: Change, *, roles: bool = True) -> list[Field]:
+def fields_of(change: Change) -> list[Field]:
     """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
+    return list(_fields(change).values())
+
+
+def _fields(change: Change) -> dict[Field, Field]:
+    """Say which fields differ, without their roles, and each as it is said with those."""
     grouped: dict[Field, list[str]] = {}
     for field, remark in _telling(change):
         role, name = _short(field.path)
-        name += remark
-        said = (_ADDRESSES, "", "") if is_discovery(field) else (name, value(field.before), value(field.after))
-        holders = grouped.setdefault(said, [])
+        holders = grouped.setdefault(_said(field, name + remark), [])
         if role and role not in holders:
             holders.append(role)
     number = len(change.manifest["spec"].get("tasks") or ()) if change.is_job else 0
-    return [
-        (f"{', '.join(holders)}: {name}", before, after)
-        if roles and holders and len(holders) < number and name != _ADDRESSES
+    return {
+        (name, before, after): (f"{', '.join(holders)}: {name}", before, after)
+        if holders and len(holders) < number and name != _ADDRESSES
         else (name, before, after)
         for (name, before, after), holders in grouped.items()
-    ]
+    }
+
+
+def _said(field: FieldChange, name: str) -> Field:
+    """Say what becomes of a field; of one that is a whole block, and that only one side has, just that."""
+    if is_discovery(field):
+        return _ADDRESSES, "", ""
+    if field.before is ABSENT and _is_block(field.after):
+        return f"{name} (new)", "", ""
+    if field.gone and _is_block(field.before):
+        return f"{name} (gone)", "", ""
+    return name, *_both(value(field.before), value(field.after))
+
+
+def _both(before: str, after: str) -> tuple[str, str]:
+    """Cut two values to where they differ, if they are long; a little of what comes before stays."""
+    start = 0
+    if max(len(before), len(after)) > _VALUE_MAX:
+        pairs = enumerate(zip(before, after, strict=False))
+        same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
+        start = max(0, same - _VALUE_MAX // 3)
+    return _cut(before, start), _cut(after, start)
+
+
+def _cut(text: str, start: int) -> str:
+    text = f"…{text[start:]}" if start else text
+    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
+
+
+def _is_block(given: Any) -> bool:
+    if isinstance(given, dict):
+        return bool(given) and given.keys() != {"name", "value"}
+    return isinstance(given, list) and any(isinstance(item, dict | list) for item in given)
 
 
 def _telling(change: Change) -> list[tuple[FieldChange, str]]:
@@ -141,18 +232,16 @@ def _short(path: str) -> tuple[str, str]:
 
 
 def value(given: Any) -> str:
-    """Write a value of a manifest on one short line."""
+    """Write a value of a manifest on one line."""
     if given is ABSENT:
         return "(none)"
     if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a variable, as a whole
         given = given["value"]
     if isinstance(given, str):
-        text = given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)
-    elif isinstance(given, list) and all(isinstance(item, str) for item in given):
-        text = "[" + ", ".join(item if item.isprintable() else json.dumps(item) for item in given) + "]"
-    else:
-        text = json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
-    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
+        return given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)
+    if isinstance(given, list) and all(isinstance(item, str) for item in given):
+        return "[" + ", ".join(item if item.isprintable() else json.dumps(item) for item in given) + "]"
+    return json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
 
 
 def amount(resource: str, nanos: int) -> str:

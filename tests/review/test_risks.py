@@ -1,0 +1,144 @@
+"""What can go wrong is told where it can, exactly, and with advice that can be followed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from repository import run
+
+from tfgitops.review.folders import written_folders
+
+if TYPE_CHECKING:
+    from repository import Repository
+
+HEAD = """\
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+cluster: eu-1
+namespace: ml
+volumes:
+  s: {claim: s, path: /s, access: ReadWriteMany}
+defaults:
+  image: registry.example.com/tf@sha256:0000000000000000000000000000000000000000000000000000000000000000
+  worker: {replicas: 1}
+"""
+
+
+def _risks(repository: Repository, code: str, *arguments: str) -> list[dict[str, Any]]:
+    document = json.loads(repository.review("--format", "json", *arguments).stdout)
+    return [risk for risk in document["risks"] if risk["code"] == code]
+
+
+def _sharing(repository: Repository, jobs: str) -> list[str]:
+    repository.write("environments/prod/environment.yaml", HEAD + jobs)
+    return [risk["message"] for risk in _risks(repository, "shared-path")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "where"),
+    [
+        ("/one", "/two", "/one and /two (claim s)"),
+        ("/one, subPath: x", "/two, subPath: x", "/one and /two (claim s, x)"),
+    ],
+)
+def test_a_folder_is_one_wherever_it_is_mounted(repository: Repository, one: str, other: str, where: str) -> None:
+    (message,) = _sharing(
+        repository,
+        f"jobs:\n  a: {{command: [run], worker: 1, volumes: [{{name: s, path: {one}}}]}}\n"
+        f"  b: {{command: [run], worker: 1, volumes: [{{name: s, path: {other}}}]}}\n",
+    )
+    assert message == f"'a', 'b' may write to one folder, {where}: nothing in the command of 'a', 'b' names the run"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("[run, --out=/one/x]", "[run, --out=/two/x/y]", True),
+        ("[run, --out=/one/x]", "[run, --out=/two/xy]", False),
+        ("[run, --out=/one/x]", "[run, --out=/two]", True),
+        ("[run, --out=/one/$(RUN)]", "[run]", False),
+        ("[run, --name=$(RUN)]", "[run]", False),
+        ("run --out=$OUT", "[run]", False),
+        ("[run, --out=/elsewhere/$(RUN)]", "[run]", True),
+        ("[run, --out=/one-more/$(RUN)]", "[run]", True),
+    ],
+)
+def test_what_a_run_writes_is_what_its_texts_say_of_the_mount(
+    repository: Repository, one: str, other: str, shared: bool
+) -> None:
+    assert bool(_sharing(repository, _two(one, other))) is shared
+
+
+def _two(one: str, other: str) -> str:
+    env = ", env: {OUT: /one/$(RUN)}" if "$OUT" in one else ""
+    return (
+        f"jobs:\n  a: {{command: {one}{env}, worker: 1, volumes: [{{name: s, path: /one}}]}}\n"
+        f"  b: {{command: {other}, worker: 1, volumes: [{{name: s, path: /two}}]}}\n"
+    )
+
+
+def test_whose_command_names_the_run_elsewhere_is_said_so(repository: Repository) -> None:
+    (message,) = _sharing(
+        repository,
+        "jobs:\n  features: {command: [run, --out=/s], worker: 1, volumes: [s], env: {D: /runs/$(RUN)}}\n"
+        "  train: {command: [run, --out=$(D)], worker: 1, volumes: [s], env: {D: /runs/$(RUN)}}\n",
+    )
+    assert message == (
+        "'features', 'train' may write to one folder, /s (claim s): nothing in the command of 'features' names the "
+        "run, and 'train' names it elsewhere alone"
+    )
+
+
+def test_a_new_run_that_writes_where_the_last_one_wrote(repository: Repository) -> None:
+    job = "jobs:\n  a: {command: [run, --out=/s/a], env: {N: 1}, worker: 1, volumes: [s]}\n"
+    repository.write("environments/prod/environment.yaml", HEAD + job)
+    repository.build("--restart-all")
+    repository.commit("a")
+    repository.git("branch", "--quiet", "--force", "main")
+    (message,) = _sharing(repository, job.replace("N: 1", "N: 2"))
+    assert message == "the new run of 'a' writes where its last one wrote: /s/a (claim s)"
+
+
+def test_what_returns_is_one_line_however_many_trainings(repository: Repository) -> None:
+    repository.base(("tf:2.21", "tf:2.22"))
+    repository.build("--restart-all")
+    repository.commit("bump")
+    repository.git("branch", "--quiet", "--force", "main")
+    repository.base(("tf:2.22", "tf:2.21"))
+    (risk,) = _risks(repository, "returns")
+    assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
+
+
+def test_another_namespace_is_no_case_for_pins(repository: Repository) -> None:
+    repository.prod(("namespace: ml", "namespace: ml2"))
+    (risk,) = _risks(repository, "many")
+    assert "--pin-rest" not in risk["advice"]
+    assert "leave `namespace` as it was" in risk["advice"]
+    told = run("build").stderr
+    assert "--pin-rest" not in told
+    assert "else leave `namespace` as it was: a pinned job cannot move" in told
+
+
+def test_where_a_pin_cannot_be_written_the_way_out_is_a_restart(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  one: &one {command: [a, --out=/logs/$(RUN)], worker: 1}\n  two: *one\n  bert:\n"))
+    repository.build("--restart-all")
+    repository.commit("alias")
+    repository.base(("tf:2.21", "tf:2.22"))
+    result = run("build", "--pin-rest")
+    assert result.exit_code == 1
+    assert "edit it by hand, or let it start anew: --restart prod/two" in result.stderr
+
+
+def test_a_pin_of_what_was_never_committed(repository: Repository) -> None:
+    repository.prod(("  bert:\n", "  new: {command: [a], worker: 1}\n  bert:\n"))
+    repository.build()
+    told = run("pin", "environments/prod", "new").stderr
+    assert "the manifest of 'new' was never committed" in told
+    assert "commit it first" in told
+    assert "git checkout" not in told
+
+
+def test_a_manifest_with_nothing_in_it_writes_nothing() -> None:
+    assert written_folders({"spec": {"tasks": [{}, {"template": {"spec": {"containers": [{"name": "a"}]}}}]}}) == []
