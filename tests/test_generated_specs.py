@@ -15,11 +15,13 @@ from fields import Draw
 from generated import own_faults
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from oracle import KINDS
 from ruamel.yaml import YAML
 from specs import generate
 
 from tfgitops import Plugins, compile_environment
+from tfgitops.schema.editors import for_editors
 from tfgitops.volcano.defaults import drift, noop, stored
 from tfgitops.volcano.job import judge_job
 from tfgitops.volcano.queue import judge_queue
@@ -38,6 +40,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tmp_path_factory.mktemp("environment")
 
 
+@pytest.fixture(scope="module")
+def editor(plugins: Plugins) -> Draft202012Validator:
+    return Draft202012Validator(for_editors(plugins.fragments))
+
+
 def compiled(folder: Any, plugins: Plugins, spec: Any) -> Compiled:
     (folder / "environment.yaml").write_text(json.dumps(spec), encoding="utf-8")
     return compile_environment(folder, plugins)
@@ -46,12 +53,13 @@ def compiled(folder: Any, plugins: Plugins, spec: Any) -> Compiled:
 @MANY
 @given(random=st.randoms(use_true_random=False), odd=st.sets(st.integers(1, 60), max_size=3))
 def test_what_compiles_is_admitted_still_and_legible(
-    folder: Any, plugins: Plugins, random: Random, odd: set[int]
+    folder: Any, plugins: Plugins, editor: Draft202012Validator, random: Random, odd: set[int]
 ) -> None:
     spec = generate(Draw(random, odd), plugins.schema)
     result = compiled(folder, plugins, spec)
     assert [*own_faults(result)] == []
     assert result.ok or any(found.severity == "error" and found.span for found in result.diagnostics)
+    assert not result.ok or [error.message for error in editor.iter_errors(spec)] == []
     assert compiled(folder, Plugins(plugins.plugins[::-1]), spec).files == result.files
     for file in result.files:
         manifest = yaml.safe_load(file.text)

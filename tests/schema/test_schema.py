@@ -44,6 +44,16 @@ def test_an_editor_finds_nothing_wrong_with_a_good_spec(path: Path, plugins: Plu
         ({"jobs": {"a": {"wroker": 2}}}, "$.jobs.a"),
         ({"jobs": {"a": {"worker": {"gpu": {"cuont": 1}}}}}, "$.jobs.a.worker.gpu"),
         ({"jobs": {"a": {"pod": {"spec": {"nodeNam": "x"}}}}}, "$.jobs.a.pod.spec"),
+        (
+            {"jobs": {"a": {"container": {"ports": [{"containerPort": 70000}]}}}},
+            "$.jobs.a.container.ports[0].containerPort",
+        ),
+        ({"jobs": {"a": {"container": {"imagePullPolicy": "always"}}}}, "$.jobs.a.container.imagePullPolicy"),
+        (
+            {"jobs": {"a": {"pod": {"spec": {"hostAliases": [{"hostnames": ["A_b"]}]}}}}},
+            "$.jobs.a.pod.spec.hostAliases[0].hostnames[0]",
+        ),
+        ({"jobs": {"a": {"pod": {"spec": {"volumes": [{"name": "A_b"}]}}}}}, "$.jobs.a.pod.spec.volumes[0].name"),
         ({"queues": {"a": {"wieght": 1}}}, "$.queues.a"),
         ({"gitops": "argo"}, "$.gitops"),
     ],

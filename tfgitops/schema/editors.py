@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes.schemafile import schema_file
 from tfgitops.schema.keywords import ONLY_WHOLE
+from tfgitops.schema.podrules import with_rules
 from tfgitops.schema.spec import joined_source
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> di
     core = joined_source(fragments)
     definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
     definitions |= {
-        _POD + name: _part(schema, _POD) for name, schema in schema_file("pod.schema.json")["$defs"].items()
+        _POD + name: with_rules(name, _part(schema, _POD))
+        for name, schema in schema_file("pod.schema.json")["$defs"].items()
     }
     top = "job" if job else "environment"
     return {
