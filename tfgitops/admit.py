@@ -14,7 +14,7 @@ from tfgitops.volcano.defaults import stored
 from tfgitops.volcano.drift import judge_drift
 from tfgitops.volcano.job import judge_stored
 from tfgitops.volcano.queue import SAID_TWICE, judge_queue
-from tfgitops.volcano.stricter import ADMITTED
+from tfgitops.volcano.stricter import ADMITTED, NOT_CARRIED
 from tfgitops.volcano.useless import WARNINGS, judge_use
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfgitops.volcano.fault import Fault
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *useless.RULES, *uselesspods.RULES, *drift.RULES}
+_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *uselesspods.RULES, *drift.RULES}
 """Rules that the cluster has not: without them the object would hang, drift, rerun or fail later."""
 
 

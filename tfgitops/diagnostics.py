@@ -41,7 +41,7 @@ CODES: dict[str, str] = {
     "TF403": "a sidecar that never ends",
     "TF404": "an object is written twice",
     "TF501": "Volcano or Kubernetes would refuse the manifest",
-    "TF502": "the manifest would be admitted, and then hang, drift, rerun or fail",
+    "TF502": "the manifest would be admitted, and then hang, drift, rerun or fail; or has what no training job needs",
     "TF503": "a name is too long, or of the wrong form",
     "TF601": "a file of others is where one of ours must go",
     "TF602": "the output cannot be written",

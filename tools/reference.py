@@ -1,4 +1,4 @@
-"""Write the tables of docs/: every key of a spec from the schema, every code of a problem from the code."""
+"""Write the tables of docs/: the keys of a spec from the schema; codes of problems and stricter rules from the code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
 from tfgitops.schema.spec import joined_source
+from tfgitops.volcano.stricter import STRICTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +32,11 @@ _BLOCKS = {
 
 def tables(plugins: Plugins) -> dict[str, str]:
     """Return the generated part of each page."""
-    return {"spec.md": "\n".join(_keys(plugins)), "diagnostics.md": "\n".join(_codes(plugins))}
+    return {
+        "spec.md": "\n".join(_keys(plugins)),
+        "diagnostics.md": "\n".join(_codes(plugins)),
+        "stricter.md": "\n".join(_stricter()),
+    }
 
 
 def with_table(page: str, table: str) -> str:
@@ -43,6 +48,12 @@ def with_table(page: str, table: str) -> str:
 def _codes(plugins: Plugins) -> Iterator[str]:
     yield "| code | what it means |\n|---|---|"
     yield from (f'| <a id="{code.lower()}"></a>{code} | {meaning} |' for code, meaning in plugins.codes.items())
+    yield ""
+
+
+def _stricter() -> Iterator[str]:
+    yield "| rule | why |\n|---|---|"
+    yield from (f"| `{rule}` | {why} |" for rule, why in sorted(STRICTER.items()))
     yield ""
 
 

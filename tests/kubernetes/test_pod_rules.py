@@ -275,3 +275,30 @@ def test_what_kubernetes_takes_is_taken(template: dict[str, Any]) -> None:
 def test_an_amount_that_is_no_int64_must_be_text(amount: float) -> None:
     (fault,) = judge_template(container(resources={"limits": {"cpu": amount}}))
     assert fault.rule == "decode-int-range"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"metadata": {"annotations": {"a": "x" * (1 << 17), "b": "x" * (1 << 17)}}},
+        pod(
+            volumes=[
+                {
+                    "name": "a",
+                    "ephemeral": {
+                        "volumeClaimTemplate": {"spec": {}, "metadata": {"annotations": {"a": "x" * (1 << 18)}}}
+                    },
+                }
+            ]
+        ),
+    ],
+    ids=["of pods", "of a claim"],
+)
+def test_annotations_have_a_total(template: dict[str, Any]) -> None:
+    assert "k8s-annotations-too-long" in {fault.rule for fault in judge_template({**pod(), **template})}
+
+
+@pytest.mark.parametrize("annotation", ["kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"])
+def test_annotations_that_mean_something_are_not_empty(annotation: str) -> None:
+    (fault,) = judge_template({**pod(), "metadata": {"annotations": {annotation: ""}}})
+    assert fault.rule in ("k8s-annotations-mirror", "k8s-annotations-invalid")

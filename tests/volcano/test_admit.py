@@ -65,7 +65,7 @@ def test_nothing_is_known_of_the_amounts_of_an_external_queue(compile_spec: Comp
     [
         ("", []),
         (", annotations: {argocd.argoproj.io/sync-options: Replace=true}", ["TF502"]),
-        (", pod: {spec: {os: {name: windows}}}", ["TF501"]),
+        (", pod: {spec: {os: {name: windows}}}", ["TF502"]),
         (", pod: {spec: {priority: 10}}", ["TF502"]),
         (", pod: {spec: {preemptionPolicy: Never}}", ["TF502"]),
         (", container: {readinessProbe: {httpGet: {port: nosuch}}}", ["TF502"]),

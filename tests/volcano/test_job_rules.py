@@ -9,6 +9,7 @@ from example_job import JOB, QUEUES, changed
 
 from tfgitops.volcano.defaults import drift, noop
 from tfgitops.volcano.job import judge_job
+from tfgitops.volcano.plugins import go_int
 
 TASK = "spec.tasks.0"
 ACTIONS = (
@@ -198,3 +199,15 @@ def test_only_an_open_queue_takes_jobs(state: str) -> None:
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "x", [], {}, [None], {"kind": "Job"}, {"spec": None}])
 def test_any_json_value_is_judged(value: object) -> None:
     assert judge_job(value, QUEUES)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("22", 22), ("-1", -1), ("0", 0), ("010", 8), ("0o17", 15), ("0x1F", 31), ("0b11", 3), ("1_000", 1000),
+        ("+5", 5), ("08", None), ("0o", None), ("0x", None), ("_1", None), ("1_", None), (" 1", None), ("\u0661", None),
+        ("", None), ("9223372036854775807", (1 << 63) - 1), ("9223372036854775808", None),
+    ],
+)  # fmt: skip
+def test_a_number_of_a_flag_is_read_as_go_reads_it(text: str, number: int | None) -> None:
+    assert go_int(text) == number

@@ -93,6 +93,8 @@ def test_only_a_new_queue_needs_a_spec() -> None:
         ("root/a", "1/2", ""),
         ("root/a", "1", "queue-hierarchy-length"),
         ("root/a", "1/x", "queue-hierarchy-weight-number"),
+        ("root/a", "1/1e400", "queue-hierarchy-weight-number"),
+        ("root/a", "1/\u0661", "queue-hierarchy-weight-number"),
         ("root/a", "1/0", "queue-hierarchy-weight-zero"),
         ("root/sci", "1/2", "queue-hierarchy-prefix"),
     ],

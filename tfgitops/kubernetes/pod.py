@@ -36,9 +36,11 @@ RULES = Rules(
             "the search domains have {found} characters in all",
             "use at most {limit}",
         ),
+        "k8s-annotations-too-long": ("the annotations have {found} bytes in all", "use at most {limit}"),
     }
 )
 SEARCHES_MAX = 2048
+ANNOTATIONS_MAX = 262144  # bytes of keys and values together, of any object
 
 
 def judge_template(template: object) -> list[Fault]:
@@ -52,7 +54,27 @@ def judge_template(template: object) -> list[Fault]:
 
 def judge_settled(template: Json) -> list[Fault]:
     """Judge a template of the right shape, as the server would store it, by what its schema cannot say."""
-    return [fault.below(("spec",)) for fault in _judge_spec(template.get("spec", {}))]
+    spec = template.get("spec", {})
+    found = [fault.below(("spec",)) for fault in (*_judge_spec(spec), *_judge_claims(spec))]
+    return [*found, *_judge_annotations(template.get("metadata", {}))]
+
+
+def annotations_size(annotations: Mapping[str, str]) -> int:
+    """Count the bytes of annotations, as Kubernetes does: keys and values."""
+    return sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+
+
+def _judge_annotations(metadata: Json) -> Iterator[Fault]:
+    size = annotations_size(metadata.get("annotations", {}))
+    if size > ANNOTATIONS_MAX:
+        yield RULES.fault("k8s-annotations-too-long", ("metadata", "annotations"), found=size, limit=ANNOTATIONS_MAX)
+
+
+def _judge_claims(spec: Json) -> Iterator[Fault]:
+    for index, volume in enumerate(spec.get("volumes", ())):
+        claim = volume.get("ephemeral", {}).get("volumeClaimTemplate", {})
+        at = ("volumes", index, "ephemeral", "volumeClaimTemplate")
+        yield from (fault.below(at) for fault in _judge_annotations(claim.get("metadata", {})))
 
 
 def _judge_spec(spec: Json) -> Iterator[Fault]:

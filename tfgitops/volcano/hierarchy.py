@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.volcano.fault import Fault, Rules, show
@@ -63,7 +64,11 @@ def _rooted(path: str) -> str:
 
 
 def _number(text: str) -> float | None:
+    """Return what Go's ParseFloat reads: no digits but ASCII's, and nothing beyond the largest float."""
+    if not text.isascii() or text != text.strip() or "_" in text:
+        return None
     try:
-        return float(text) if text == text.strip() and "_" not in text else None
+        number = float(text)
     except ValueError:
         return None
+    return None if math.isinf(number) and text.strip("+-0123456789.eE") == "" else number

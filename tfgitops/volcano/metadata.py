@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.kubernetes import names
+from tfgitops.kubernetes.pod import ANNOTATIONS_MAX, annotations_size
 from tfgitops.volcano.fault import Fault, Rules, show
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ RULES = Rules(
         ),
     }
 )
-ANNOTATIONS_MAX = 262144  # bytes of keys and values together
 
 
 def judge_metadata(metadata: Mapping[str, Any], *, namespaced: bool) -> Iterator[Fault]:
@@ -91,6 +91,6 @@ def _judge_annotations(annotations: Mapping[str, str]) -> Iterator[Fault]:
         if not names.is_qualified_name(key.lower()):
             at = ("metadata", "annotations", key)
             yield RULES.fault("meta-annotations-qualified-name", at, found=show(key))
-    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    size = annotations_size(annotations)
     if size > ANNOTATIONS_MAX:
         yield RULES.fault("meta-annotations-too-long", ("metadata", "annotations"), found=size)

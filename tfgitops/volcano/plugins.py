@@ -22,7 +22,20 @@ RULES = Rules(
 )
 _MPI_FLAGS = ("master", "worker", "port")
 _FLAG = re.compile(r"--?(?P<name>[^-=][^=]*)(?:=(?P<value>.*))?", re.DOTALL).fullmatch
-_WHOLE = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)").fullmatch
+_GO_INT = re.compile(
+    r"([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]?((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))"
+).fullmatch
+_BASES = (16, 2, 8, 10)
+
+
+def go_int(text: str) -> int | None:
+    """Return the number that Go's package flag reads in a text; None where it reads none, as in ``08``."""
+    match = _GO_INT(text)
+    if match is None:
+        return None
+    digits, base = next((digits, base) for digits, base in zip(match.groups()[1:], _BASES, strict=True) if digits)
+    number = int(match[1] + digits.replace("_", ""), base)
+    return number if -(1 << 63) <= number < 1 << 63 else None
 
 
 def judge_plugins(
@@ -48,7 +61,7 @@ def _mpi_master(arguments: Sequence[str]) -> str:
         if not match or match["name"] not in _MPI_FLAGS:
             break
         value = match["value"] if match["value"] is not None else next(words, None)
-        if value is None or (match["name"] == "port" and not _WHOLE(value)):
+        if value is None or (match["name"] == "port" and go_int(value) is None):
             break
         if match["name"] == "master":
             master = value

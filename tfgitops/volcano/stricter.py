@@ -29,7 +29,9 @@ _PARTLY = {
     "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
     "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
     "k8s-volumes-empty-dir-size-limit-forbidden": "drifts: the server stores -0 as 0",
+    "decode-quantity-form": "drifts: the server stores such an amount in another form, or capped",
     # It fails, or does nothing, later.
+    "k8s-pod-meta-finalizers-qualified-name": "fails later: no pod can be made with such a finalizer",
     "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
     "pod-affinity-label-key-selected": "fails later: Kubernetes adds the pod's own value to such a selector",
     "k8s-node-affinity-expr-values-label-value": "does nothing: no node can have such a label",
@@ -46,9 +48,13 @@ _PARTLY = {
     "pod-annotation-retired": "no training job needs it: securityContext and tolerations took its place",
     "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
     "k8s-service-account-dns-subdomain": "no training job needs it: serviceAccountName wins over this old name of it",
+    "k8s-claim-template-spec-access-modes-forbidden": "no training job needs it: one access mode, named twice",
     "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
 }
 """Rules that the cluster has too, and asks less by: most of what breaks ours, it refuses."""
 
 STRICTER: dict[str, str] = {**ADMITTED, **_PARTLY}
 """Every rule that refuses something that the cluster takes."""
+
+NOT_CARRIED = frozenset(rule for rule, why in STRICTER.items() if why.startswith("no training job needs it"))
+"""Rules about what the cluster takes, and tfgitops does not carry."""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.volcano.fault import Fault, Rules, show
+from tfgitops.volcano.plugins import go_int
 from tfgitops.volcano.policies import events_of, place_of
 from tfgitops.volcano.tasks import replicas_of
 from tfgitops.volcano.uselesspods import judge_pod
@@ -77,7 +78,6 @@ _BOOLEAN = (_NOT_READY, "disable-network-policy", "inject-hosts-env")
 _PORTS = ("ssh-port", "port")
 _DISCOVERY = ("tensorflow", "pytorch", "ray", "hcclrank")
 _ARGUMENT = re.compile(r"--([a-z-]+)=(.*)", re.DOTALL).fullmatch
-_PORT = re.compile(r"0*[0-9]{1,5}").fullmatch
 _PORT_MAX = 65535
 _EXIT_CODES = range(256)  # 0 is refused by Volcano itself
 _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
@@ -169,7 +169,7 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping
             flag, value = match.groups()
             if flag in given:
                 yield RULES.fault("plugin-flag-twice", (*at, index), found=show(argument), flag=flag)
-            if flag in _PORTS and not (_PORT(value) and 0 < int(value) <= _PORT_MAX):
+            if flag in _PORTS and not 0 < (go_int(value) or 0) <= _PORT_MAX:
                 yield RULES.fault("plugin-port", (*at, index), found=show(value))
             if flag == _NOT_READY and value == "false" and sum(map(replicas_of, tasks)) > 1:
                 yield RULES.fault("svc-not-ready", (*at, index), found=show(argument))
