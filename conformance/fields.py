@@ -2,8 +2,8 @@
 
 The shapes come from the schemas, what a text may be from `tables.py`. `specs.py` draws with Python's own random
 numbers: with hypothesis's in their place, 2,000 specs took 20 times as long and came to 294 keys and 157 kinds of
-refusal, where these come to 447 and 530, since it repeats small values. `tests/test_generated_specs.py` draws the same
-specs by hypothesis, wherever there is no Go.
+refusal, where these come to 447 and 530, since it repeats small values. `tests/test_generated_specs.py` has
+hypothesis draw seeds of the same specs, wherever there is no Go.
 """
 
 from __future__ import annotations
