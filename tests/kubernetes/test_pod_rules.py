@@ -302,3 +302,16 @@ def test_annotations_have_a_total(template: dict[str, Any]) -> None:
 def test_annotations_that_mean_something_are_not_empty(annotation: str) -> None:
     (fault,) = judge_template({**pod(), "metadata": {"annotations": {annotation: ""}}})
     assert fault.rule in ("k8s-annotations-mirror", "k8s-annotations-invalid")
+
+
+@pytest.mark.parametrize(
+    ("modes", "rules"),
+    [
+        (["ReadWriteOncePod", "ReadWriteOncePod"], []),
+        (["ReadWriteOncePod", "ReadWriteOnce"], ["k8s-claim-template-spec-access-modes-forbidden"]),
+    ],
+)
+def test_a_claim_of_one_pod_has_no_other_mode_beside_it(modes: list[str], rules: list[str]) -> None:
+    spec = {"accessModes": modes, "resources": {"requests": {"storage": "1Gi"}}}
+    template = pod(volumes=[{"name": "a", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}])
+    assert [fault.rule for fault in judge_template(template)] == rules

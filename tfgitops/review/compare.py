@@ -110,7 +110,7 @@ def cluster_at(base: Base, was: Committed, folder: Path) -> str | None:
     spec = was.spec
     while spec is not None and spec not in seen:
         seen.add(spec)
-        value = _parsed(base.read_any(spec))
+        value = _parsed(base.find(spec) or b"")
         if not isinstance(value, dict):
             return None
         if "cluster" in value:

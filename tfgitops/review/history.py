@@ -43,12 +43,6 @@ class Base:
         moved = next((folder for folder in self.moves if f"{path}/".startswith(f"{folder}/")), None)
         return path if moved is None else f"{self.moves[moved]}{path.removeprefix(moved)}"
 
-    def read_any(self, path: str) -> bytes:
-        """Return the content of a file of the commit, wherever it lies; nothing where there is none."""
-        if path in self.blobs:
-            return self.read([path])[path]
-        return _run(self.top, "cat-file", "blob", f"{self.commit}:{path}").stdout
-
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the content of some files of the commit."""
         wanted = [path for path in paths if path in self.blobs]

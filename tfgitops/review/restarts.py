@@ -144,9 +144,7 @@ class Guard:
             return {path: text for path, text in read.items() if text is not None}
         named = {self._head.path(top / path): path for path in paths}
         contents = self._head.read(named)
-        return {
-            named[full]: content.decode(errors="replace").replace("\r\n", "\n") for full, content in contents.items()
-        }
+        return {named[full]: _text(content) for full, content in contents.items()}
 
     def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
         """Say which lines would restart which trainings: one diagnostic a cause."""

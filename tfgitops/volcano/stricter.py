@@ -48,7 +48,6 @@ _PARTLY = {
     "pod-annotation-retired": "no training job needs it: securityContext and tolerations took its place",
     "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
     "k8s-service-account-dns-subdomain": "no training job needs it: serviceAccountName wins over this old name of it",
-    "k8s-claim-template-spec-access-modes-forbidden": "no training job needs it: one access mode, named twice",
     "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
 }
 """Rules that the cluster has too, and asks less by: most of what breaks ours, it refuses."""
