@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workload import trainings, write_spec
 
-from tfgitops.session import compile_all, open_session
+from tfgitops.compiler.session import compile_all, open_session
 
 
 def profile(count: int, top: int, order: str) -> None:

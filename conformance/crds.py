@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tfgitops.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.catalog import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.kubernetes.shape import Shape
+    from tfgitops.targets.kubernetes.shape import Shape
 
     Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import tables
 
-from tfgitops.kubernetes.schemafile import schema_file
+from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

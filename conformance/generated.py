@@ -25,14 +25,14 @@ from specs import nearly_sound
 from sweep import swept
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
-from tfgitops.project import Project
+from tfgitops.spec.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Json = dict[str, Any]
 
-DRIFTS = "and the server would"  # in the message of each fault in `tfgitops/volcano/drift.py`
+DRIFTS = "and the server would"  # in the message of each fault of `judge_drift`
 KEPT_AT_MOST = 20  # of so many kinds of disagreement a spec is made small and kept; the others are only printed
 READ_EVERY = 25  # of so many specs that compile, the files of one are given to all readers and to kustomize
 
@@ -124,11 +124,14 @@ class Search:
 
 
 def own_faults(compiled: Compiled) -> Iterator[str]:
-    """Yield what is our fault in a refused spec: what a bundled plugin raised, or a default that we do not write."""
+    """Yield our own faults in a refused spec: a crash of a bundled plugin, or a default that we do not write.
+
+    A null that a list of the spec holds is no such default: the spec wrote it, and is told to leave it out.
+    """
     for found in compiled.diagnostics:
         if found.code == "TF901":
             yield f"crash: {found.message}"
-        elif DRIFTS in found.message:
+        elif DRIFTS in found.message and found.found != "null":
             yield f"drifted: {found.message}"
 
 

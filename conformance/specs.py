@@ -11,7 +11,7 @@ from fields import Draw, pod_keys, pod_value, spec_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.schema.spec import SpecSchema
+    from tfgitops.spec.schema.specschema import SpecSchema
 
 Json = dict[str, Any]
 

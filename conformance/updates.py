@@ -24,7 +24,7 @@ from fields import Draw, spec_value
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.review.changes import VERDICTS, Change, changes_between
-from tfgitops.volcano.update import immutable_changes, judge_update
+from tfgitops.targets.volcano.update import immutable_changes, judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,16 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.volcano.defaults import drift, noop, stored
-from tfgitops.volcano.job import judge_job
-from tfgitops.volcano.queue import judge_queue
-from tfgitops.volcano.stricter import STRICTER
-from tfgitops.volcano.update import judge_update
+from tfgitops.targets.volcano.defaults import drift, noop, stored
+from tfgitops.targets.volcano.job import judge_job
+from tfgitops.targets.volcano.queue import judge_queue
+from tfgitops.targets.volcano.stricter import STRICTER
+from tfgitops.targets.volcano.update import judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.volcano.fault import Fault, Route
+    from tfgitops.targets.kubernetes.fault import Fault
+    from tfgitops.targets.routes import Route
 
 Json = dict[str, Any]
 

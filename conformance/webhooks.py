@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.volcano.defaults import drift
-from tfgitops.volcano.job import judge_job
+from tfgitops.targets.volcano.defaults import drift
+from tfgitops.targets.volcano.job import judge_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from tfgitops.kubernetes.merge import RULES, Part, Rule
+from tfgitops.targets.kubernetes.merge import RULES, Part, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.cli import app
-from tfgitops.project import read_project
 from tfgitops.report.text import render
+from tfgitops.spec.project import read_project
 
 SPEC = """\
 apiVersion: tfgitops/v1alpha1

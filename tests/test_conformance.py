@@ -17,10 +17,10 @@ import yaml
 from smallest import smallest
 
 from tfgitops.planning import template
-from tfgitops.volcano import drift as volcano_drift
-from tfgitops.volcano.defaults import drift, stored
-from tfgitops.volcano.job import judge_job
-from tfgitops.volcano.queue import judge_queue
+from tfgitops.targets.volcano import drift as volcano_drift
+from tfgitops.targets.volcano.defaults import drift, stored
+from tfgitops.targets.volcano.job import judge_job
+from tfgitops.targets.volcano.queue import judge_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

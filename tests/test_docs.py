@@ -11,7 +11,7 @@ from checkout import REPOSITORY, load_tool
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.diagnostics import CODES
+from tfgitops.spec.diagnostics import CODES
 
 if TYPE_CHECKING:
     from tfgitops import Plugins

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfgitops import Plugins
-    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.spec.diagnostics import Diagnostic
     from tfgitops.testing import Result
 
     Compile = Callable[..., Result]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tfgitops import compile_environment
 from tfgitops.cli import app
-from tfgitops.diagnostics import without_notes
+from tfgitops.spec.diagnostics import without_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

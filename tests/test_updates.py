@@ -9,13 +9,13 @@ import pytest
 import updates
 import verdicts
 
-from tfgitops.kubernetes.catalog import shape_of
-from tfgitops.kubernetes.immutable import is_immutable
-from tfgitops.kubernetes.quantity import parse
 from tfgitops.review.changes import changes_between
-from tfgitops.volcano.defaults import applied
-from tfgitops.volcano.identity import digest
-from tfgitops.volcano.rewrite import rewritten
+from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.immutable import is_immutable
+from tfgitops.targets.kubernetes.quantity import parse
+from tfgitops.targets.volcano.defaults import applied
+from tfgitops.targets.volcano.identity import digest
+from tfgitops.targets.volcano.rewrite import rewritten
 
 if TYPE_CHECKING:
     from tfgitops import Plugins

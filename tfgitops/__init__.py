@@ -1,45 +1,51 @@
 """The public face of tfgitops: what a plugin imports, and the compiler as a function.
 
 Each name is fetched from its home when it is first asked for: the command line must come to its own first line before
-the compiler is imported (`tfgitops.program`).
+the compiler is imported (`tfgitops.__main__`).
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfgitops.diagnostics import Note, Problem, Route, Words, did_you_mean
-    from tfgitops.hookspecs import API_VERSION, Accelerator, Object, Patch, SchemaFragment, hookimpl
-    from tfgitops.kubernetes import duration, quantity
-    from tfgitops.kubernetes.content import named_by_content
-    from tfgitops.kubernetes.image import Image, parse_image
-    from tfgitops.kubernetes.podimages import PodImage, pod_images
-    from tfgitops.kubernetes.requirements import is_extended
-    from tfgitops.kubernetes.resources import pod_requests
-    from tfgitops.model import Environment, Job, Role
-    from tfgitops.pipeline import Compiled, File, compile_environment
+    from tfgitops.compiler.compiled import Compiled, File
+    from tfgitops.compiler.pipeline import compile_environment
+    from tfgitops.planning.gang import gang_pods
+    from tfgitops.plugins.contentname import named_by_content
     from tfgitops.plugins.discovery import discover
     from tfgitops.plugins.door import Plugins, read_schema
-    from tfgitops.version import __version__
-    from tfgitops.view import View
-    from tfgitops.volcano.gang import gang_pods
+    from tfgitops.plugins.hookspecs import API_VERSION, Accelerator, Object, SchemaFragment, hookimpl
+    from tfgitops.spec.diagnostics import Note, Problem, Words
+    from tfgitops.spec.model import Environment, Job, Patch, Role
+    from tfgitops.spec.view import View
+    from tfgitops.targets.kubernetes import duration, quantity
+    from tfgitops.targets.kubernetes.image import Image, parse_image
+    from tfgitops.targets.kubernetes.podimages import PodImage, pod_images
+    from tfgitops.targets.kubernetes.requirements import is_extended
+    from tfgitops.targets.kubernetes.resources import pod_requests
+    from tfgitops.targets.nearest import did_you_mean
+    from tfgitops.targets.routes import Route
+
+__version__ = "0.1.0"
 
 _HOMES = {
-    "diagnostics": ("Note", "Problem", "Route", "Words", "did_you_mean"),
-    "hookspecs": ("API_VERSION", "Accelerator", "Object", "Patch", "SchemaFragment", "hookimpl"),
-    "kubernetes": ("duration", "quantity"),
-    "kubernetes.content": ("named_by_content",),
-    "kubernetes.image": ("Image", "parse_image"),
-    "kubernetes.podimages": ("PodImage", "pod_images"),
-    "kubernetes.requirements": ("is_extended",),
-    "kubernetes.resources": ("pod_requests",),
-    "model": ("Environment", "Job", "Role"),
-    "pipeline": ("Compiled", "File", "compile_environment"),
+    "compiler.compiled": ("Compiled", "File"),
+    "compiler.pipeline": ("compile_environment",),
+    "planning.gang": ("gang_pods",),
+    "plugins.contentname": ("named_by_content",),
     "plugins.discovery": ("discover",),
     "plugins.door": ("Plugins", "read_schema"),
-    "version": ("__version__",),
-    "view": ("View",),
-    "volcano.gang": ("gang_pods",),
+    "plugins.hookspecs": ("API_VERSION", "Accelerator", "Object", "SchemaFragment", "hookimpl"),
+    "spec.diagnostics": ("Note", "Problem", "Words"),
+    "spec.model": ("Environment", "Job", "Patch", "Role"),
+    "spec.view": ("View",),
+    "targets.kubernetes": ("duration", "quantity"),
+    "targets.kubernetes.image": ("Image", "parse_image"),
+    "targets.kubernetes.podimages": ("PodImage", "pod_images"),
+    "targets.kubernetes.requirements": ("is_extended",),
+    "targets.kubernetes.resources": ("pod_requests",),
+    "targets.nearest": ("did_you_mean",),
+    "targets.routes": ("Route",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -48,8 +54,8 @@ def __getattr__(name: str) -> Any:
     """Fetch a public name from its home."""
     if name not in _HOME:
         raise AttributeError(f"module 'tfgitops' has no attribute '{name}'")
-    if _HOME[name] == "kubernetes":
-        return import_module(f"tfgitops.kubernetes.{name}")
+    if _HOME[name] == "targets.kubernetes":
+        return import_module(f"tfgitops.targets.kubernetes.{name}")
     value = getattr(import_module(f"tfgitops.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
-from tfgitops.schema.spec import joined_source
-from tfgitops.volcano.stricter import STRICTER
+from tfgitops.spec.schema.specschema import joined_source
+from tfgitops.targets.volcano.stricter import STRICTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from workspace import HEAD, MANIFEST, PROD, PROGRAM, edit, put, run, tree
 
+from tfgitops import __version__
 from tfgitops.cli import COMMANDS
-from tfgitops.version import __version__
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from workspace import HEAD, MANIFEST, PROD, TRAIN, edit, put, run
 
-from tfgitops.version import __version__
+from tfgitops import __version__
 
 LOCK = Path("tfgitops.lock")
 

@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl
 from tfgitops.cli import app
-from tfgitops.emit import emit
-from tfgitops.headers import with_header
-from tfgitops.planning.frozen import RefusedError, committed_job
+from tfgitops.compiler.emit import emit
+from tfgitops.planning.pinned import RefusedError, committed_job
 from tfgitops.plugins.door import Plugin
+from tfgitops.spec.headers import with_header
+from tfgitops.targets.volcano.identity import digest_of
 from tfgitops.testing import HEAD
-from tfgitops.volcano.identity import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -689,7 +689,7 @@ def test_without_pins_no_manifest_is_read(
     def refuse(folder: Path) -> dict[str, str]:
         raise AssertionError(folder)
 
-    monkeypatch.setattr("tfgitops.load.texts", refuse)
+    monkeypatch.setattr("tfgitops.spec.load.texts", refuse)
     assert compile_spec(MOVED_ON).ok
 
 

@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 
 from tfgitops import Plugins, hookimpl
 from tfgitops.cli import app
-from tfgitops.diagnostics import CompileError
 from tfgitops.plugins.door import Plugin
 from tfgitops.plugins.isolation import Aside, Isolation
 from tfgitops.plugins.timelimit import OutOfTimeError, TimeLimit
 from tfgitops.report.text import render
+from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tfgitops.kubernetes.quantity import NANO
+from tfgitops.targets.kubernetes.quantity import NANO
 from tfgitops_nodes.packing import Need, fits, room, shortages
 from tfgitops_nodes.pools import Pool
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from tfgitops import File, Plugins, compile_environment
 from tfgitops.cli import app
-from tfgitops.diagnostics import CompileError
-from tfgitops.project import Project
+from tfgitops.compiler.write import apply, compare
 from tfgitops.report.text import render
-from tfgitops.write import apply, compare
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.project import Project
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.diagnostics import CompileError
-from tfgitops.scaffold.localentry import with_local_plugin
-from tfgitops.scaffold.names import forms_of
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.testing import find_plugins
+from tfgitops.testing.scaffold.localentry import with_local_plugin
+from tfgitops.testing.scaffold.pluginnames import forms_of
 
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 PACKAGE = {

@@ -19,9 +19,9 @@ from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 import tfgitops
-from tfgitops import hookspecs
 from tfgitops.cli import app
-from tfgitops.schema.formats import FORMATS
+from tfgitops.plugins import hookspecs
+from tfgitops.spec.schema.formats import FORMATS
 from tfgitops.testing import RULES, find_plugins
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfgitops import Patch, Plugins, compile_environment, discover, hookimpl
-from tfgitops.kubernetes.merge import RULES, union
 from tfgitops.plugins.door import Plugin
 from tfgitops.report.text import render
+from tfgitops.targets.kubernetes.merge import RULES, union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops import Compiled
-    from tfgitops.kubernetes.merge import SchemaName
+    from tfgitops.targets.kubernetes.merge import SchemaName
 
 SPEC = """\
 apiVersion: tfgitops/v1alpha1

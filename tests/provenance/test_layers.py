@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tfgitops import Plugins, compile_environment
 from tfgitops.provenance.layers import Writing, writings
-from tfgitops.structure import MISSING, leaves, reach
+from tfgitops.targets.routes import MISSING, leaves, reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tfgitops.places import Places
+    from tfgitops.spec.places import Places
     from tfgitops.testing import Result
 
 HEAD = {"apiVersion": "tfgitops/v1alpha1", "kind": "Environment"}

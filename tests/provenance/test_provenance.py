@@ -12,17 +12,17 @@ import pytest
 from checkout import REPOSITORY
 
 from tfgitops import Plugins, compile_environment, discover
-from tfgitops.load import find_environments
-from tfgitops.project import read_project
 from tfgitops.provenance.fields import find, written
 from tfgitops.provenance.origins import Origin, Provenance
 from tfgitops.report.text import render
-from tfgitops.structure import leaves, value_at
+from tfgitops.spec.load import find_environments
+from tfgitops.spec.project import read_project
+from tfgitops.targets.routes import leaves, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfgitops.plan import Planned
+    from tfgitops.planning.plan import Planned
     from tfgitops.testing import Result
 
 ROOTS = [REPOSITORY / "environments", *sorted((REPOSITORY / "tests" / "cases" / "ok").iterdir())]

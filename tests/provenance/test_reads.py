@@ -8,7 +8,7 @@ import pytest
 from plugged import Plugged, contribute, hook
 from repository import run
 
-from tfgitops.provenance.explain import fields, route_of, select
+from tfgitops.provenance.lookup import fields, route_of, select
 from tfgitops.provenance.origins import Provenance
 
 if TYPE_CHECKING:

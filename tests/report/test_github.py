@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.diagnostics import Diagnostic, Span
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
 from tfgitops.report import as_github
 from tfgitops.report.checkout import Checkout
 from tfgitops.report.text import explained
+from tfgitops.spec.diagnostics import Diagnostic, Span
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 COMMAND = re.compile(r"::(?P<name>error|warning) (?P<properties>[^:]*)::(?P<data>[^\r\n]*)")

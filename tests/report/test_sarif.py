@@ -16,11 +16,10 @@ from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-from tfgitops import compile_environment
+from tfgitops import __version__, compile_environment
 from tfgitops.cli import app
 from tfgitops.report import as_sarif
 from tfgitops.report.checkout import Checkout
-from tfgitops.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

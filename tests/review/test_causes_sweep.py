@@ -6,8 +6,8 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.structure import nodes, value_at
-from tfgitops.yamltext import parse
+from tfgitops.spec.yamltext import parse
+from tfgitops.targets.routes import nodes, value_at
 
 if TYPE_CHECKING:
     from repository import Repository

@@ -47,9 +47,9 @@ app = typer.Typer(
 
 def _version(*, value: bool) -> None:
     if value:
+        from tfgitops import __version__  # noqa: PLC0415
         from tfgitops.plugins.discovery import discover  # noqa: PLC0415 - commands import what they need
-        from tfgitops.project import find_root, read_project  # noqa: PLC0415
-        from tfgitops.version import __version__  # noqa: PLC0415
+        from tfgitops.spec.project import find_root, read_project  # noqa: PLC0415
 
         @guarded
         def show() -> int:

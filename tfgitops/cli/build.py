@@ -25,10 +25,10 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
-from tfgitops.deliver import deliver, documents
-from tfgitops.lock import refuse_changed_plugins
+from tfgitops.cli.deliver import deliver, documents
+from tfgitops.compiler.session import open_session
+from tfgitops.compiler.versionlock import refuse_changed_plugins
 from tfgitops.review.restarts import NO_CONSENT, Consent
-from tfgitops.session import open_session
 
 app = command_app()
 

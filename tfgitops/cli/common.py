@@ -14,16 +14,16 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from tfgitops.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered, without_notes
-from tfgitops.disk import shown, unreadable
-from tfgitops.lock import check_lock
-from tfgitops.pipeline import Compiled
-from tfgitops.plain import printable
-from tfgitops.project import SPEC
+from tfgitops.compiler.compiled import Compiled
+from tfgitops.compiler.session import Session, compile_all
+from tfgitops.compiler.versionlock import check_lock
+from tfgitops.compiler.write import alone
+from tfgitops.plugins.plain import printable
 from tfgitops.report import text
-from tfgitops.session import Session, compile_all
-from tfgitops.survey import find_environments
-from tfgitops.write import alone
+from tfgitops.spec.diagnostics import CODES, CompileError, Diagnostic, as_errors, has_errors, ordered, without_notes
+from tfgitops.spec.disk import shown, unreadable
+from tfgitops.spec.project import SPEC
+from tfgitops.spec.survey import find_environments
 
 EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command line, 3 a bug of tfgitops."
 

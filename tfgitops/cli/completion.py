@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from tfgitops.pipeline import Compiled
+from tfgitops.compiler.compiled import Compiled
 
 
 def environments(incomplete: str) -> list[str]:
@@ -29,7 +29,7 @@ def field_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _environments(incomplete: str) -> list[str]:
-    from tfgitops.load import find_environments, shown  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.spec.load import find_environments, shown  # noqa: PLC0415 - only for a shell that asks
 
     begun = Path(incomplete)
     top = begun if incomplete.endswith("/") else begun.parent
@@ -39,7 +39,7 @@ def _environments(incomplete: str) -> list[str]:
 
 
 def _objects(ctx: typer.Context) -> list[str]:
-    from tfgitops.provenance.explain import title  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.provenance.lookup import title  # noqa: PLC0415 - only for a shell that asks
 
     compiled = _compiled(ctx)
     assert compiled.environment is not None
@@ -48,15 +48,15 @@ def _objects(ctx: typer.Context) -> list[str]:
 
 
 def _fields(ctx: typer.Context, incomplete: str) -> list[str]:
-    from tfgitops.provenance.explain import select  # noqa: PLC0415 - only for a shell that asks
     from tfgitops.provenance.fields import candidates  # noqa: PLC0415
+    from tfgitops.provenance.lookup import select  # noqa: PLC0415 - only for a shell that asks
 
     return candidates(select(_compiled(ctx), str(ctx.params["object_"])).manifest, incomplete)
 
 
 def _compiled(ctx: typer.Context) -> Compiled:
-    from tfgitops.pipeline import compile_environment  # noqa: PLC0415 - only for a shell that asks
-    from tfgitops.session import open_session  # noqa: PLC0415
+    from tfgitops.compiler.pipeline import compile_environment  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.compiler.session import open_session  # noqa: PLC0415
 
     session = open_session([Path(ctx.params["env"])])
     return compile_environment(session.folders[0], session.plugins, session.project)

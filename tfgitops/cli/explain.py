@@ -21,17 +21,18 @@ from tfgitops.cli.common import (
     report,
 )
 from tfgitops.cli.completion import environments, field_names, objects
-from tfgitops.committed import MANIFESTS
-from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
-from tfgitops.load import shown
-from tfgitops.pipeline import Compiled, compile_environment
-from tfgitops.provenance.explain import fields, route_of, select, title
+from tfgitops.compiler.compiled import Compiled
+from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.compiler.session import Session, open_session
 from tfgitops.provenance.fields import written
+from tfgitops.provenance.lookup import fields, route_of, select, title
 from tfgitops.provenance.origins import Provenance
 from tfgitops.provenance.summary import summarize
 from tfgitops.report import explanation, explanation_json
 from tfgitops.report.jobsummary import job_summary
-from tfgitops.session import Session, open_session
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
+from tfgitops.spec.load import shown
 
 app = command_app()
 

@@ -20,10 +20,10 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
-from tfgitops.diagnostics import CompileError, has_errors, ordered
-from tfgitops.images import used_images
+from tfgitops.compiler.session import open_session
 from tfgitops.report.images import as_json, as_text
-from tfgitops.session import open_session
+from tfgitops.report.imageuses import used_images
+from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
 
 app = command_app()
 

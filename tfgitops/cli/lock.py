@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfgitops.cli.common import Paths, Quiet, Without, command_app, example, guarded
-from tfgitops.diagnostics import CompileError
-from tfgitops.load import shown
-from tfgitops.lock import versions, write_lock
-from tfgitops.session import open_session
+from tfgitops.compiler.session import open_session
+from tfgitops.compiler.versionlock import versions, write_lock
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.load import shown
 
 app = command_app()
 

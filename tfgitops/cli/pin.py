@@ -16,7 +16,7 @@ from tfgitops.cli.common import (
     report,
     undisturbed,
 )
-from tfgitops.pinning.pins import committed_names, pin_jobs, refuse_uncommitted
+from tfgitops.pins.pins import committed_names, pin_jobs, refuse_uncommitted
 
 app = command_app()
 

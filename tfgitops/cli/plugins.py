@@ -12,8 +12,8 @@ import typer
 
 from tfgitops import discover
 from tfgitops.cli.common import Without, command_app, example, guarded
-from tfgitops.load import shown
-from tfgitops.project import find_root, read_project
+from tfgitops.spec.load import shown
+from tfgitops.spec.project import find_root, read_project
 
 app = command_app()
 
@@ -38,7 +38,7 @@ def list_(
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
     from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
-    from tfgitops.report import plugins as report  # noqa: PLC0415
+    from tfgitops.report import pluginlist as report  # noqa: PLC0415
 
     found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))
     sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
@@ -58,8 +58,8 @@ def new(
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
-    from tfgitops.scaffold.names import forms_of  # noqa: PLC0415
-    from tfgitops.scaffold.write import write_local, write_package  # noqa: PLC0415
+    from tfgitops.testing.scaffold.create import write_local, write_package  # noqa: PLC0415
+    from tfgitops.testing.scaffold.pluginnames import forms_of  # noqa: PLC0415
 
     forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
     folder = output or Path(f"tfgitops-{name}")

@@ -23,8 +23,8 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
-from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
-from tfgitops.session import open_session
+from tfgitops.compiler.session import open_session
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
 
 app = command_app()
 

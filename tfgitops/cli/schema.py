@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.common import Without, command_app, example, guarded
-from tfgitops.diagnostics import CompileError
-from tfgitops.disk import unwritable
 from tfgitops.plugins.discovery import discover
-from tfgitops.project import find_root, read_project
-from tfgitops.schema.editors import for_editors
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.disk import unwritable
+from tfgitops.spec.project import find_root, read_project
+from tfgitops.spec.schema.editors import for_editors
 
 app = command_app()
 

@@ -17,9 +17,9 @@ from tfgitops.cli.common import (
     report,
     undisturbed,
 )
-from tfgitops.pinning.outlook import outlook
-from tfgitops.pinning.pins import unpin_jobs
-from tfgitops.session import compile_all, open_session
+from tfgitops.compiler.session import compile_all, open_session
+from tfgitops.pins.outlook import outlook
+from tfgitops.pins.pins import unpin_jobs
 
 app = command_app()
 

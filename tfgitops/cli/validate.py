@@ -23,8 +23,8 @@ from tfgitops.cli.common import (
     guarded,
     report,
 )
-from tfgitops.load import shown
-from tfgitops.session import open_session
+from tfgitops.compiler.session import open_session
+from tfgitops.spec.load import shown
 
 app = command_app()
 

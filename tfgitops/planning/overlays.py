@@ -7,16 +7,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
-from tfgitops.kubernetes.merge import repeated
-from tfgitops.schema.formats import RESERVED_ENV, SERVER_PORT, reserved_variable
-from tfgitops.tensorflow.discovery import TRAINING_CONTAINER, hosts_variable
+from tfgitops.planning.tfconfig import hosts_variable
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.schema.formats import RESERVED_ENV, reserved_variable
+from tfgitops.targets.kubernetes.merge import repeated
+from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.model import Job, Role
+    from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.routes import Route
 
 _POD_FIELDS = {
     "hostname": "Volcano names the pods, and TF_CONFIG names them by it",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem, Words
-from tfgitops.kubernetes import quantity
 from tfgitops.planning.template import overlay_source
-from tfgitops.shell.command import STRING_MAX, script_of
+from tfgitops.spec.diagnostics import Problem, Words
+from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.shell.command import STRING_MAX, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.model import Job, Role
+    from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.routes import Route
 
 _MIN_MEMORY = 4 * 2**20 * quantity.NANO
 
@@ -67,7 +67,7 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
-        from tfgitops.shell.faults import shell_faults  # noqa: PLC0415 - for those who write shell texts
+        from tfgitops.targets.shell.broken import shell_faults  # noqa: PLC0415 - for those who write shell texts
 
         for fault in shell_faults(found.text, bash=found.bash):
             yield Problem(

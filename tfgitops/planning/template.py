@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes import quantity
-from tfgitops.kubernetes.catalog import shape_of
-from tfgitops.kubernetes.merge import merge
-from tfgitops.kubernetes.overlay import prepare
-from tfgitops.model import JOB_LABEL
-from tfgitops.schema.formats import SERVER_PORT
-from tfgitops.shell.command import shell_command
-from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
-from tfgitops.volcano.rewrite import without_empty
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.merge import merge
+from tfgitops.targets.kubernetes.overlay import prepare
+from tfgitops.targets.shell.command import shell_command
+from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
+from tfgitops.targets.volcano.rewrite import without_empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tfgitops.kubernetes.merge import Conflict
-    from tfgitops.model import Job, Role
+    from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.kubernetes.merge import Conflict
 
 RERUN_ANNOTATION = "tfgitops/rerun"
 

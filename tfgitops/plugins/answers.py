@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonschema import Draft202012Validator, SchemaError
 
-from tfgitops.diagnostics import Note, Problem, Route, Words
-from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
-from tfgitops.kubernetes import names
-from tfgitops.kubernetes.kinds import file_name
-from tfgitops.plain import AnswerError, check_route, expect, is_route, kind_of, place_of, plain_map
+from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
 from tfgitops.plugins.patches import plain_patch
-from tfgitops.schema.spec import resolves
+from tfgitops.plugins.plain import AnswerError, check_route, expect, is_route, kind_of, place_of, plain_map
+from tfgitops.spec.diagnostics import Note, Problem, Words
+from tfgitops.spec.model import Patch
+from tfgitops.spec.schema.specschema import resolves
+from tfgitops.targets.kubernetes import names
+from tfgitops.targets.kubernetes.kinds import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from tfgitops.targets.routes import Route
 
 _OF_THE_COMPILER = re.compile(r"TF[0-9]").match
 _FOLDER = re.compile(r"workloads|cluster(?:-(?:[2-9]|[1-9][0-9]{1,2}))?").fullmatch

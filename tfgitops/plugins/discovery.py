@@ -12,18 +12,19 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.disk import kind_of, resolved, shown
-from tfgitops.hookspecs import API_VERSION
-from tfgitops.plain import brief
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins
 from tfgitops.plugins.faults import failed_import, keys_unknown, unusable
+from tfgitops.plugins.hookspecs import API_VERSION
+from tfgitops.plugins.plain import brief
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import kind_of, resolved, shown
+from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-    from tfgitops.project import Project
+    from tfgitops.spec.project import Project
 
 _LIMIT, _TRACE = "TFGITOPS_HOOK_SECONDS", "TFGITOPS_TRACE"
 

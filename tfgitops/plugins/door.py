@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from tfgitops import hookspecs
-from tfgitops.diagnostics import CODES, Diagnostic, Problem, did_you_mean
-from tfgitops.model import read_only
+from tfgitops.plugins import hookspecs
 from tfgitops.plugins.answers import Refusal, accept
 from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, refusal, told, unusable
 from tfgitops.plugins.keys import Claims, Keys, join_keys
+from tfgitops.spec.diagnostics import CODES, Diagnostic, Problem
+from tfgitops.spec.model import read_only
+from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import SchemaFragment
-    from tfgitops.schema.spec import SpecSchema
+    from tfgitops.plugins.hookspecs import SchemaFragment
+    from tfgitops.spec.schema.specschema import SpecSchema
+    from tfgitops.targets.routes import Route
 
     Answers = tuple[list[Any], list[Refusal]]
     Asked = tuple[str, "Plugin", Any]

@@ -10,14 +10,15 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import hookspecs
-from tfgitops.diagnostics import Diagnostic, Problem, did_you_mean
-from tfgitops.plain import brief
+from tfgitops.plugins import hookspecs
+from tfgitops.plugins.plain import brief
+from tfgitops.spec.diagnostics import Diagnostic, Problem
+from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from tfgitops.diagnostics import Route
     from tfgitops.plugins.answers import Refusal
     from tfgitops.plugins.door import Plugin
+    from tfgitops.targets.routes import Route
 
 _ITS_FAULT = "this is a fault of the plugin, {}, not of the spec"
 _CHANGES = re.compile(

@@ -6,16 +6,17 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
-from tfgitops.hookspecs import Accelerator, Object, Patch, SchemaFragment
-from tfgitops.plain import brief, printable
+from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
+from tfgitops.plugins.plain import brief, printable
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.model import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfgitops.diagnostics import Route
     from tfgitops.plugins.answers import Refusal
     from tfgitops.plugins.door import Plugin
+    from tfgitops.targets.routes import Route
 
     Asked = tuple[str, Plugin, Any]
     Answers = tuple[list[Any], list[Refusal]]

@@ -8,15 +8,15 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfgitops import hookspecs
-from tfgitops.load import shown
+from tfgitops.plugins import hookspecs
 from tfgitops.plugins.door import GROUP
+from tfgitops.spec.load import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfgitops.hookspecs import SchemaFragment
     from tfgitops.plugins.door import Plugin, Plugins
+    from tfgitops.plugins.hookspecs import SchemaFragment
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("tfgitops_"))
 

@@ -7,8 +7,8 @@ import os
 import sys
 from typing import Self
 
-from tfgitops.plain import printable
 from tfgitops.plugins.faults import MovedError
+from tfgitops.plugins.plain import printable
 from tfgitops.plugins.timelimit import TimeLimit
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfgitops.diagnostics import Diagnostic
 from tfgitops.plugins.answers import known_key
 from tfgitops.plugins.faults import keys_unknown, unusable
-from tfgitops.schema.spec import SpecSchema, join
+from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.schema.specschema import SpecSchema, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.diagnostics import Problem
-    from tfgitops.hookspecs import SchemaFragment
     from tfgitops.plugins.answers import Refusal
     from tfgitops.plugins.door import Plugin
-    from tfgitops.schema.spec import Clash
+    from tfgitops.plugins.hookspecs import SchemaFragment
+    from tfgitops.spec.diagnostics import Problem
+    from tfgitops.spec.schema.specschema import Clash
 
 
 class Keys(NamedTuple):

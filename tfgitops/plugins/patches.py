@@ -6,18 +6,17 @@ import marshal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.hookspecs import Patch
-from tfgitops.kubernetes.catalog import shape_of
-from tfgitops.kubernetes.shape import Notes, settle
-from tfgitops.model import JOB_LABEL
-from tfgitops.plain import AnswerError, brief, check_route, expect, place_of, plain_map
-from tfgitops.schema.formats import RESERVED_ENV
-from tfgitops.tensorflow.discovery import TRAINING_CONTAINER
+from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, place_of, plain_map
+from tfgitops.spec.model import JOB_LABEL, Patch
+from tfgitops.spec.schema.formats import RESERVED_ENV
+from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.shape import Notes, settle
+from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 _SHAPES = {
     "job": ("volcano.schema.json", "Job"),

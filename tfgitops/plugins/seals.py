@@ -5,14 +5,14 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
-from tfgitops.view import thaw
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.view import thaw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.model import Environment, Job, Role
     from tfgitops.plugins.door import Plugin, Plugins
+    from tfgitops.spec.model import Environment, Job, Role
 
 CHANGED = "has changed what it was given to read"
 

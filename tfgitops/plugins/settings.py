@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Diagnostic
-from tfgitops.disk import shown
 from tfgitops.plugins.settingsfile import find_setting
-from tfgitops.validate import validate
+from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.disk import shown
+from tfgitops.spec.validation import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.diagnostics import Problem
     from tfgitops.plugins.door import Plugins
-    from tfgitops.project import Project
+    from tfgitops.spec.diagnostics import Problem
+    from tfgitops.spec.project import Project
 
 
 def judge_settings(project: Project, plugins: Plugins) -> Iterator[Diagnostic]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Span
-from tfgitops.disk import read_file, shown
+from tfgitops.spec.diagnostics import Span
+from tfgitops.spec.disk import read_file, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 PYPROJECT = "pyproject.toml"
 TABLE = ("tool", "tfgitops", "settings")

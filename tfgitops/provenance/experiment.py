@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.merge import Rule, identity_of
-from tfgitops.structure import leaves
+from tfgitops.targets.kubernetes.merge import Rule, identity_of
+from tfgitops.targets.routes import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 _GONE = object()
 _UNRULED = Rule()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import did_you_mean
-from tfgitops.structure import nodes, steps, value_at
+from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.routes import nodes, steps, value_at
 
 if TYPE_CHECKING:
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 _PLAIN = re.compile(r"[A-Za-z0-9_$-]+").fullmatch
 _TOKEN = re.compile(

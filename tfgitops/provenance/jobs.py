@@ -1,22 +1,22 @@
-"""What gives each field of a planned Job its value, the strongest first: as `tfgitops.volcano.manifest` writes them."""
+"""What gives each field of a planned Job its value, the strongest first: as `planning.jobmanifest` writes them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.merge import RULES
-from tfgitops.model import JOB_LABEL
 from tfgitops.provenance.pods import TemplateSources
 from tfgitops.provenance.sources import COMPILER, DEFAULT, STRATEGY, Source, given, held, key
-from tfgitops.structure import value_at
-from tfgitops.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.kubernetes.merge import RULES
+from tfgitops.targets.routes import value_at
+from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.model import Job, Role
-    from tfgitops.provenance.patches import JobPatches
+    from tfgitops.provenance.jobpatches import JobPatches
+    from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.routes import Route
 
 _DEFAULTS = {"queue": DEFAULT_QUEUE, "maxRetry": MAX_RETRY, "schedulerName": SCHEDULER}
 _KEYS = ("minAvailable", "maxRetry", "priorityClassName")

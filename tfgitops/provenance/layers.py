@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops.places import NOT_FROM, role_depth
-from tfgitops.structure import MISSING, reach
+from tfgitops.spec.places import NOT_FROM, role_depth
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.diagnostics import Route, Span
-    from tfgitops.document import Document
-    from tfgitops.places import Places
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.places import Places
+    from tfgitops.targets.routes import Route
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class _Claim(NamedTuple):
 def writings(places: Places, route: Route) -> tuple[Writing, ...]:
     """Return what each file says of a route, the strongest first; of those with a value at most one has won.
 
-    Which one is told by the rules of `tfgitops.resolve`: maps merge key by key, and a variable, a list or a scalar is
+    Which one is told by the rules of `resolve`: maps merge key by key, and a variable, a list or a scalar is
     one value; the files of each job are merged first, then its `from` chain, then `defaults`, and a role's keys last.
     """
     if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
@@ -125,7 +126,7 @@ def _variable(link: Route, rest: Route) -> int:
 
 
 def _folded(claims: Sequence[_Claim]) -> _Claim:
-    """Merge some parts as `tfgitops.resolve` does: one over another, beginning with the weakest."""
+    """Merge some parts as `tfgitops.spec.resolve` does: one over another, beginning with the weakest."""
     result = _Claim(-1)
     for claim in reversed(claims):
         result = _over(claim, result)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.kinds import CLUSTER_SCOPED
 from tfgitops.provenance.experiment import followers
-from tfgitops.provenance.patches import JobPatches, alone, environments
+from tfgitops.provenance.jobpatches import JobPatches, alone, environments
 from tfgitops.provenance.reads import watched
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
-from tfgitops.structure import MISSING, leaves, reach, value_at
+from tfgitops.targets.kubernetes.kinds import CLUSTER_SCOPED
+from tfgitops.targets.routes import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.model import Environment
-    from tfgitops.plan import Planned
+    from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.model import Environment
+    from tfgitops.targets.routes import Route
 
 
 class ObjectSources:

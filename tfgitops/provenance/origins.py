@@ -7,26 +7,26 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.gitops.argocd import argocd_annotations
-from tfgitops.gitops.flux import flux_annotations
 from tfgitops.plugins.settingsfile import TABLE, find_setting
-from tfgitops.project import find_root
+from tfgitops.provenance.jobpatches import JobPatches
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
-from tfgitops.provenance.patches import JobPatches
 from tfgitops.provenance.reads import SETTINGS
 from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, SETTING, given
-from tfgitops.structure import MISSING, leaves, reach, value_at
+from tfgitops.spec.project import find_root
+from tfgitops.targets.gitops import argocd_annotations, flux_annotations
+from tfgitops.targets.routes import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.diagnostics import Route, Span
-    from tfgitops.model import Environment
-    from tfgitops.plan import Planned
+    from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
     from tfgitops.provenance.layers import Writing
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.model import Environment
+    from tfgitops.targets.routes import Route
 from tfgitops.provenance.sources import Source
 
 _CONTROLLERS = {

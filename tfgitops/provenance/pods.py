@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.merge import RULES
-from tfgitops.model import JOB_LABEL
 from tfgitops.planning.template import RERUN_ANNOTATION, overlay_source
+from tfgitops.planning.tfconfig import hosts_port, hosts_variable, references
 from tfgitops.provenance.sources import COMPILER, DEFAULT, DISCOVERY, OVERLAY, Source, given, held, key
-from tfgitops.structure import MISSING, value_at
-from tfgitops.tensorflow.discovery import hosts_port, hosts_variable, references
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.kubernetes.merge import RULES
+from tfgitops.targets.routes import MISSING, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.kubernetes.merge import SchemaName
-    from tfgitops.model import Job, Role
-    from tfgitops.provenance.patches import JobPatches
+    from tfgitops.provenance.jobpatches import JobPatches
+    from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.kubernetes.merge import SchemaName
+    from tfgitops.targets.routes import Route
 
 _TRAINING: Route = ("spec", "containers", 0)
 _PARTS: dict[str, tuple[Route, SchemaName]] = {"pod": ((), "PodTemplateSpec"), "container": (_TRAINING, "Container")}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.model import Environment, Job, Role
-from tfgitops.view import View
+from tfgitops.spec.model import Environment, Job, Role
+from tfgitops.spec.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 SETTINGS = "[tool.tfgitops.settings]"
 """How a route begins that leads not into the spec but into the settings of plugins: then come a plugin and its keys."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.merge import identity_of
-from tfgitops.structure import MISSING, reach, value_at
+from tfgitops.targets.kubernetes.merge import identity_of
+from tfgitops.targets.routes import MISSING, reach, value_at
 
 if TYPE_CHECKING:
-    from tfgitops.diagnostics import Route
-    from tfgitops.kubernetes.merge import Rule
+    from tfgitops.targets.kubernetes.merge import Rule
+    from tfgitops.targets.routes import Route
 
 DEFAULT = "compiler default"
 COMPILER = "compiler"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfgitops.kubernetes import quantity
-from tfgitops.kubernetes.resources import pod_requests
 from tfgitops.provenance.layers import writings
+from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes.resources import pod_requests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfgitops.diagnostics import Span
-    from tfgitops.model import Environment, Job, Role
-    from tfgitops.plan import Planned
+    from tfgitops.planning.plan import Planned
     from tfgitops.provenance.origins import Origin, Provenance
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.model import Environment, Job, Role
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,8 @@ from tfgitops.planning.template import overlay_source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import Patch
-    from tfgitops.model import Job, Role
+    from tfgitops.spec.model import Job, Patch, Role
+    from tfgitops.targets.routes import Route
 
 _IDENTITIES = ("name", "mountPath", "containerPort", "devicePath", "ip", "topologyKey", "key")
 _JOB_KEYS = ("queue", "minAvailable", "maxRetry", "priorityClassName", "plugins", "policies")

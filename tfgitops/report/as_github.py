@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.diagnostics import Diagnostic
     from tfgitops.report.checkout import Checkout
+    from tfgitops.spec.diagnostics import Diagnostic
 
 _IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTIES = str.maketrans({**_IN_DATA, ":": "%3A", ",": "%2C"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.spec.diagnostics import Diagnostic
 
 VERSION = 1
 

@@ -8,16 +8,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.plain import printable
+from tfgitops import __version__
+from tfgitops.plugins.plain import printable
 from tfgitops.report.checkout import uri
 from tfgitops.report.text import explained
-from tfgitops.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tfgitops.diagnostics import Diagnostic, Span
     from tfgitops.report.checkout import Checkout
+    from tfgitops.spec.diagnostics import Diagnostic, Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "tfgitops/v1"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfgitops.diagnostics import Diagnostic
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import Diagnostic
+from tfgitops.spec.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

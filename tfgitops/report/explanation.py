@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.emit import emit
-from tfgitops.plain import printable
+from tfgitops.compiler.emit import emit
+from tfgitops.plugins.plain import printable
 from tfgitops.report.text import columns, paint
-from tfgitops.structure import value_at
-from tfgitops.yamltext import compose
+from tfgitops.spec.yamltext import compose
+from tfgitops.targets.routes import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.diagnostics import Route, Span
-    from tfgitops.provenance.explain import Field
+    from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
-    from tfgitops.yamltext import Node
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.yamltext import Node
+    from tfgitops.targets.routes import Route
 
 _SAID_AT_MOST = 44
 

@@ -10,10 +10,10 @@ from tfgitops.report.as_json import VERSION, problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfgitops.diagnostics import Diagnostic, Span
-    from tfgitops.provenance.explain import Field
+    from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
     from tfgitops.provenance.summary import Summary
+    from tfgitops.spec.diagnostics import Diagnostic, Span
 
 
 def render(told: Mapping[str, Any], diagnostics: Iterable[Diagnostic]) -> str:

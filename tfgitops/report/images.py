@@ -7,14 +7,14 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.image import parse_image
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
+from tfgitops.targets.kubernetes.image import parse_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.diagnostics import Diagnostic
-    from tfgitops.images import Use
+    from tfgitops.report.imageuses import Use
+    from tfgitops.spec.diagnostics import Diagnostic
 
     Images = Mapping[str, Sequence[Use]]
 

@@ -6,13 +6,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from tfgitops.report.explanation import Paper, table
-from tfgitops.volcano.identity import DIGITS, MUTABLE_JOB, MUTABLE_TASK
+from tfgitops.targets.volcano.identity import DIGITS, MUTABLE_JOB, MUTABLE_TASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.diagnostics import Span
     from tfgitops.provenance.summary import Summary
+    from tfgitops.spec.diagnostics import Span
 
 _INDENT = 10
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
 from tfgitops.report.fitting import Block, fit
 from tfgitops.report.text import totals
 from tfgitops.review import words
@@ -15,9 +15,9 @@ from tfgitops.review import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.diagnostics import Diagnostic
     from tfgitops.review.changes import Change, Verdict
-    from tfgitops.review.model import EnvironmentReview, Group, Review, Risk
+    from tfgitops.review.findings import EnvironmentReview, Group, Review, Risk
+    from tfgitops.spec.diagnostics import Diagnostic
 
 MARK = "<!-- tfgitops review -->"
 """The first line, by which a later run finds the comment to replace."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
 from tfgitops.review import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change, Verdict
-    from tfgitops.review.model import EnvironmentReview, Group, QueueTotals, Review, Risk
+    from tfgitops.review.findings import EnvironmentReview, Group, QueueTotals, Review, Risk
 
 _WIDTH = 80
 _NAMES_MAX = 30

@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from tfgitops.plain import printable
+from tfgitops.plugins.plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.diagnostics import Diagnostic, Span
+    from tfgitops.spec.diagnostics import Diagnostic, Span
 
 WIDTH = 200
 """A longer source line is cut around its carets."""

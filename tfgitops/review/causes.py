@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfgitops.committed import MANIFESTS
 from tfgitops.provenance.origins import Provenance
-from tfgitops.review.past import Past
-from tfgitops.review.since import Since, origins
-from tfgitops.schema.formats import RESERVED_ENV
+from tfgitops.review.fieldcauses import Since, origins
+from tfgitops.review.pastspecs import Past
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.schema.formats import RESERVED_ENV
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.diagnostics import Route, Span
-    from tfgitops.model import Environment, Job
-    from tfgitops.plan import Planned
+    from tfgitops.compiler.session import Session
+    from tfgitops.planning.plan import Planned
     from tfgitops.provenance.origins import Origin
     from tfgitops.review.changes import Change
+    from tfgitops.review.fieldcauses import Found
     from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.history import Base
-    from tfgitops.review.since import Found
     from tfgitops.review.specs import Difference, File
-    from tfgitops.session import Session
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.model import Environment, Job
+    from tfgitops.targets.routes import Route
 
 _TASKS = ("spec", "tasks")
 

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops.kubernetes.immutable import is_immutable
-from tfgitops.model import JOB_LABEL
 from tfgitops.review.fieldchanges import ABSENT, FieldChange, field_changes
-from tfgitops.volcano.defaults import stored
-from tfgitops.volcano.identity import PLACEHOLDER, digest
-from tfgitops.volcano.update import is_mutable
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.kubernetes.immutable import is_immutable
+from tfgitops.targets.volcano.defaults import stored
+from tfgitops.targets.volcano.identity import PLACEHOLDER, digest
+from tfgitops.targets.volcano.update import is_mutable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

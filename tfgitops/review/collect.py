@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import CompileError
-from tfgitops.disk import is_there, kind_of, read_file
-from tfgitops.load import shown
-from tfgitops.pipeline import compile_environment
-from tfgitops.project import LOCK, SPEC
+from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.review import words
 from tfgitops.review.compare import (
     Committed,
@@ -20,23 +16,27 @@ from tfgitops.review.compare import (
     review_gone,
     sort_changes,
 )
+from tfgitops.review.findings import EnvironmentReview, Review
 from tfgitops.review.history import find_base
-from tfgitops.review.model import EnvironmentReview, Review
 from tfgitops.review.moves import moved_between
 from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
-from tfgitops.survey import survey
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.disk import is_there, kind_of, read_file
+from tfgitops.spec.load import shown
+from tfgitops.spec.project import LOCK, SPEC
+from tfgitops.spec.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.diagnostics import Problem
-    from tfgitops.pipeline import Compiled
-    from tfgitops.project import Project
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
-    from tfgitops.session import Session
-    from tfgitops.volcano.fault import Fault
+    from tfgitops.spec.diagnostics import Problem
+    from tfgitops.spec.project import Project
+    from tfgitops.targets.kubernetes.fault import Fault
 
 
 def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path], ref: str | None = None) -> Review:

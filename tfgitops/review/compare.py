@@ -7,26 +7,26 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.committed import MANIFESTS, READ_BY_CONTROLLERS
-from tfgitops.diagnostics import CompileError
-from tfgitops.gitops.kustomize import KUSTOMIZATION
-from tfgitops.headers import read_header
-from tfgitops.project import SPEC
+from tfgitops.compiler.write import compare
 from tfgitops.review import words
 from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
-from tfgitops.review.model import EnvironmentReview, Group
-from tfgitops.review.past import plain_text
-from tfgitops.write import compare
-from tfgitops.yamltext import TextError, parse
+from tfgitops.review.findings import EnvironmentReview, Group
+from tfgitops.review.pastspecs import plain_text
+from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.headers import read_header
+from tfgitops.spec.project import SPEC
+from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.targets.gitops import KUSTOMIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from tfgitops.pipeline import Compiled, File
+    from tfgitops.compiler.compiled import Compiled, File
+    from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
-    from tfgitops.session import Session
 
     Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.diagnostics import Route
+    from tfgitops.targets.routes import Route
 
 IDENTITIES = ("name", "mountPath", "containerPort", "devicePath", "ip", "topologyKey", "key", "event")
 """Keys that tell the elements of Kubernetes's and Volcano's lists apart."""

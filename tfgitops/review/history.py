@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
-from tfgitops.diagnostics import CompileError, Diagnostic, did_you_mean
-from tfgitops.disk import is_there, kind_of, read_file
-from tfgitops.git import run_git
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import is_there, kind_of, read_file
+from tfgitops.spec.git import run_git
+from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import subprocess

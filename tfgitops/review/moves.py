@@ -11,10 +11,10 @@ from tfgitops.review.compare import groups_of, sort_changes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tfgitops.compiler.session import Session
     from tfgitops.review.changes import Change
+    from tfgitops.review.findings import EnvironmentReview
     from tfgitops.review.history import Base
-    from tfgitops.review.model import EnvironmentReview
-    from tfgitops.session import Session
 
     Json = dict[str, Any]
     Pairs = dict[int, tuple[Change, EnvironmentReview]]

@@ -8,21 +8,21 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes import quantity
-from tfgitops.kubernetes.resources import pod_requests
-from tfgitops.plan import level
+from tfgitops.planning.plan import level
 from tfgitops.review.changes import is_job
-from tfgitops.review.model import Amount, QueueTotals
-from tfgitops.volcano.queue import judge_queue
+from tfgitops.review.findings import Amount, QueueTotals
+from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes.resources import pod_requests
+from tfgitops.targets.volcano.queue import judge_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.hookspecs import Accelerator
-    from tfgitops.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.plugins.hookspecs import Accelerator
     from tfgitops.review.changes import Change
-    from tfgitops.review.model import EnvironmentReview, QueueState
-    from tfgitops.volcano.fault import Fault
+    from tfgitops.review.findings import EnvironmentReview, QueueState
+    from tfgitops.targets.kubernetes.fault import Fault
 
     Json = dict[str, Any]
 

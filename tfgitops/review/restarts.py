@@ -8,24 +8,25 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.committed import MANIFESTS, read_manifest
-from tfgitops.diagnostics import Diagnostic, did_you_mean
-from tfgitops.headers import read_header
-from tfgitops.load import shown
 from tfgitops.plugins.settingsfile import PYPROJECT
-from tfgitops.project import LOCK, SPEC
+from tfgitops.spec.committed import MANIFESTS, read_manifest
+from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.headers import read_header
+from tfgitops.spec.load import shown
+from tfgitops.spec.project import LOCK, SPEC
+from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.model import Job
-    from tfgitops.pipeline import Compiled
-    from tfgitops.plan import Planned
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
+    from tfgitops.compiler.write import Difference
+    from tfgitops.planning.plan import Planned
     from tfgitops.review.causes import Cause, Causes
     from tfgitops.review.history import Base
-    from tfgitops.session import Session
-    from tfgitops.write import Difference
+    from tfgitops.spec.model import Job
 
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
 _NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
@@ -130,7 +131,7 @@ class Guard:
     @property
     def _other_version(self) -> str:
         """What to blame where nothing in the specs differs, and which file says so, if one does."""
-        from tfgitops.review.model import NO_LINE  # noqa: PLC0415 - for builds that stop alone
+        from tfgitops.review.findings import NO_LINE  # noqa: PLC0415 - for builds that stop alone
 
         assert self._head is not None
         named = [shown(path) for path in self._versions if self._head.has_changed(path)]
@@ -216,7 +217,7 @@ def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | N
 def _job(text: str) -> Any:
     """Return the Job in a committed text; None where somebody made something else of it."""
     from tfgitops.review.changes import is_job, readable  # noqa: PLC0415 - for builds that stop alone
-    from tfgitops.yamltext import TextError, parse  # noqa: PLC0415
+    from tfgitops.spec.yamltext import TextError, parse  # noqa: PLC0415
 
     try:
         manifest = parse(text)

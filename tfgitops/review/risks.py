@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.gitops.argocd import SYNC_OPTIONS
-from tfgitops.gitops.flux import PRUNE
-from tfgitops.kubernetes.immutable import grows
-from tfgitops.review.model import NO_LINE, STARTS, Risk
+from tfgitops.review.findings import NO_LINE, STARTS, Risk
 from tfgitops.review.queues import is_queue
 from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
+from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
+from tfgitops.targets.kubernetes.immutable import grows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change
+    from tfgitops.review.findings import EnvironmentReview
     from tfgitops.review.history import Base
-    from tfgitops.review.model import EnvironmentReview
 
     Json = dict[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_job, job_name
+from tfgitops.review.findings import STARTS, Risk
 from tfgitops.review.folders import Folder, overlap, written_folders
-from tfgitops.review.model import STARTS, Risk
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.review.model import EnvironmentReview
+    from tfgitops.review.findings import EnvironmentReview
 
     Json = dict[str, Any]
     Writer = tuple[Folder, str]

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops.places import role_depth
 from tfgitops.plugins.settingsfile import TABLE
-from tfgitops.review.settings import SettingsFile, settings_now
+from tfgitops.review.pastsettings import SettingsFile, settings_now
+from tfgitops.spec.places import role_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.document import Document
-    from tfgitops.model import Job
     from tfgitops.provenance.origins import Origin
-    from tfgitops.review.past import Past
+    from tfgitops.review.pastspecs import Past
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.model import Job
+    from tfgitops.targets.routes import Route
 
     File = Document | SettingsFile
     Kind = Literal["said", "removed", "null"]

@@ -7,12 +7,12 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.committed import MANIFESTS
-from tfgitops.disk import shown
-from tfgitops.kubernetes import quantity
 from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
-from tfgitops.review.model import NO_LINE
+from tfgitops.review.findings import NO_LINE
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.disk import shown
+from tfgitops.targets.kubernetes import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change
     from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.model import Amount, EnvironmentReview, Group, QueueTotals, Review
+    from tfgitops.review.findings import Amount, EnvironmentReview, Group, QueueTotals, Review
 
 _VALUE_MAX = 60
 _FIELDS_MAX = 8

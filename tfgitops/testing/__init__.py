@@ -12,7 +12,7 @@
 from tfgitops.testing.bench import HEAD, Bench
 from tfgitops.testing.cases import Case, CaseFailedError, find_cases
 from tfgitops.testing.contract import RULES, Breach, ContractError, breaches, check_plugin
-from tfgitops.testing.plugins import find_plugins
+from tfgitops.testing.finding import find_plugins
 from tfgitops.testing.result import Container, JobManifest, Manifest, Pod, Result, Task
 from tfgitops.testing.suite import PluginTests
 

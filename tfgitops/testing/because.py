@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.door import Plugins
-from tfgitops.provenance.patches import JobPatches
-from tfgitops.structure import MISSING
+from tfgitops.provenance.jobpatches import JobPatches
+from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.hookspecs import Patch
-    from tfgitops.model import Job
-    from tfgitops.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugin
+    from tfgitops.spec.model import Job, Patch
+    from tfgitops.targets.routes import Route
 
 
 def unnamed(compiled: Compiled, plugin: Plugin, plugins: Plugins) -> Iterator[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.pipeline import compile_environment
-from tfgitops.project import SPEC, Project
+from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.spec.project import SPEC, Project
+from tfgitops.spec.yamltext import parse
 from tfgitops.testing.result import Result
-from tfgitops.yamltext import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

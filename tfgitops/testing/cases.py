@@ -7,19 +7,19 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.committed import MANIFESTS
-from tfgitops.diagnostics import CompileError, Diagnostic, has_errors, ordered
-from tfgitops.load import find_environments
-from tfgitops.project import read_project
+from tfgitops.compiler.session import Session, compile_all
+from tfgitops.compiler.write import apply, compare
 from tfgitops.report.text import render, totals
-from tfgitops.session import Session, compile_all
-from tfgitops.write import apply, compare
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
+from tfgitops.spec.load import find_environments
+from tfgitops.spec.project import read_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from tfgitops.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
 
 EXPECTED = "expected.txt"

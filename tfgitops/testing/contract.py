@@ -8,25 +8,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import Problem
-from tfgitops.hookspecs import Object, Patch
-from tfgitops.pipeline import compile_environment
+from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.plugins.door import Plugins
+from tfgitops.plugins.hookspecs import Object
 from tfgitops.plugins.seals import CHANGED
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.model import Patch
 from tfgitops.testing.because import unnamed
 from tfgitops.testing.described import undescribed
-from tfgitops.testing.plugins import find_plugins, load, together
+from tfgitops.testing.finding import find_plugins, load, together
 from tfgitops.testing.seeds import opened, unsteady
-from tfgitops.testing.witness import Witness
+from tfgitops.testing.watchedplugin import Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfgitops.diagnostics import Route
-    from tfgitops.pipeline import Compiled
-    from tfgitops.places import Places
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugin
-    from tfgitops.project import Project
+    from tfgitops.spec.places import Places
+    from tfgitops.spec.project import Project
+    from tfgitops.targets.routes import Route
 
     Settings = Mapping[str, Mapping[str, Any]]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.kubernetes.schemafile import schema_file
+from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.hookspecs import SchemaFragment
+    from tfgitops.plugins.hookspecs import SchemaFragment
 
 _MAPS = ("properties", "patternProperties")
 _ONE = ("additionalProperties", "items", "if", "then", "else", "not")

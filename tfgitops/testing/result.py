@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfgitops.report.text import render
-from tfgitops.yamltext import parse
+from tfgitops.spec.yamltext import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfgitops.diagnostics import Diagnostic
-    from tfgitops.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 class Container(dict[str, Any]):
@@ -195,7 +195,7 @@ class Result:
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""
-        from tfgitops.provenance.explain import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
+        from tfgitops.provenance.lookup import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
         from tfgitops.provenance.origins import Provenance  # noqa: PLC0415
         from tfgitops.report.explanation import Paper, chain  # noqa: PLC0415
 

@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.pipeline import compile_environment
+from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.plugins.door import Plugin
-from tfgitops.project import SPEC, Project, find_root, read_project
 from tfgitops.report.text import render
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.project import SPEC, Project, find_root, read_project
 from tfgitops.testing.bench import HEAD
-from tfgitops.testing.plugins import LOCAL, find_plugins, import_from, load_file
+from tfgitops.testing.finding import LOCAL, find_plugins, import_from, load_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.testing.cases import Case, find_cases, specs_of
 from tfgitops.testing.contract import check_plugin
-from tfgitops.testing.plugins import find_plugins
+from tfgitops.testing.finding import find_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.diagnostics import CompileError, Diagnostic
-from tfgitops.disk import kind_of, resolved
-from tfgitops.load import find_environments, shown
-from tfgitops.project import find_root, read_project
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import kind_of, resolved
+from tfgitops.spec.load import find_environments, shown
+from tfgitops.spec.project import find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
 from tfgitops.testing.contract import breaches
-from tfgitops.testing.plugins import find_plugins, load_file, load_package, names_plugins
+from tfgitops.testing.finding import find_plugins, load_file, load_package, names_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

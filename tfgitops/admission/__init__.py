@@ -1,0 +1,1 @@
+"""What is admitted: each manifest judged as the cluster would, and the exceptions that an environment allows."""

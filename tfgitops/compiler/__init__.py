@@ -1,0 +1,1 @@
+"""The compiler at one glance, one call of it, and its output."""

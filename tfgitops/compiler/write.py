@@ -1,0 +1,225 @@
+"""Bring a folder of manifests to what was compiled: the only stage that writes, and only there."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tfgitops.spec.committed import MANIFESTS, existing
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import shown, unreadable, unwritable
+from tfgitops.spec.headers import read_header
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: there, two builds at once are the user's to avoid
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tfgitops.compiler.compiled import File
+
+_TEMPORARY = ".tfgitops-"
+_MODE = 0o644
+_PAUSE = 0.05  # seconds between two looks at a lock
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+_PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
+
+State = Literal["missing", "stale", "edited", "orphan", "foreign"]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Difference:
+    """One file that is not as it was compiled: its path relative to ``manifests/``, and in which way."""
+
+    path: str
+    state: State
+
+
+def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
+    """Compare an environment's manifests with what was compiled; reads, and writes nothing.
+
+    Raises:
+        CompileError: a file of others, or a link, is where one of ours must go, or a path leads elsewhere.
+    """
+    wanted = _texts(files)
+    top = folder / MANIFESTS
+    problems = []
+    if top.is_symlink():
+        problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
+    elif os.path.lexists(top) and not top.is_dir():
+        problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
+    found = dict(existing(top)) if not problems else {}
+    differences = []
+    for path, text in found.items():
+        expected = wanted.get(path)
+        state = _state(text, expected)
+        if state == "foreign" and expected is not None:
+            problems.append(_in_the_way(top / path, "was not generated, and a manifest must go there"))
+        elif state:
+            differences.append(Difference(path=path, state=state))
+    for path in wanted.keys() - found.keys():
+        if os.path.lexists(f"{top}/{path}"):
+            problems.append(_in_the_way(top / path, "is not a file, and a manifest must go there"))
+        differences.append(Difference(path=path, state="missing"))
+    problems += _links_above(top, wanted)
+    if problems:
+        raise CompileError(problems)
+    order = {path: index for index, path in enumerate(wanted)}  # as they are applied; what is not ours comes last
+    return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
+
+
+def _texts(files: Iterable[File]) -> dict[str, str]:
+    """Return what is to be written by its path, each of which is a folder and a file below ``manifests/``."""
+    wanted = {file.path: file.text for file in files}
+    for path in wanted:
+        if not _PATH(path):
+            message = f"{path} cannot be written: it is no file of a folder in {MANIFESTS}/"
+            hint = "this is a bug of tfgitops; please report it"
+            raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)])
+    return wanted
+
+
+def _state(text: str | None, expected: str | None) -> State | None:
+    """Tell in which way a file differs from what is expected of it, if it does."""
+    if text is not None and text == expected:
+        return None
+    header = read_header(text) if text is not None else None
+    if header is None:
+        return "foreign"
+    if not header.intact:
+        return "edited"
+    return "stale" if expected is not None else "orphan"
+
+
+def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]) -> None:
+    """Write what is missing, stale or edited, and remove what is ours and no longer produced.
+
+    Each file is replaced as a whole: after a fault it is the old one or the new one. Foreign files are not touched.
+
+    Raises:
+        CompileError: the output cannot be written.
+    """
+    wanted = _texts(files)
+    top = folder / MANIFESTS
+    try:
+        for difference in differences:
+            if difference.path in wanted:
+                replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
+            elif difference.state != "foreign":
+                (top / difference.path).unlink()
+        _tidy(top)
+    except OSError as error:
+        hint = "see its permissions, and the room on the disk; the next build mends the rest"
+        raise unwritable(top, error, hint) from error
+
+
+def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
+    """Replace a file as a whole: after a fault it is the old one or the new one.
+
+    Raises:
+        OSError: it cannot be written; it names this file, and not the one by which it is replaced.
+    """
+    final = str(path)
+    folder, _, name = final.rpartition("/")
+    temporary = f"{folder}/{_TEMPORARY}{name}.tmp"
+    try:
+        handle = _create(temporary)
+        try:
+            os.fchmod(handle, mode)  # whatever the umask
+            _write_all(handle, data)
+        finally:
+            os.close(handle)
+        os.replace(temporary, final)  # noqa: PTH105 - the hot path
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        if isinstance(error, OSError):
+            error.filename = final
+        raise
+
+
+def _create(path: str) -> int:
+    try:
+        return os.open(path, _NEW, _MODE)
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, _NEW, _MODE)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:  # the system may take less than it is given
+        data = data[os.write(handle, data) :]
+
+
+def _tidy(top: Path) -> None:
+    """Remove what a killed build left, and folders that are empty now."""
+    for current, _, names in os.walk(top, topdown=False, onerror=_raise) if top.is_dir() else ():
+        for name in names:
+            if name.startswith(_TEMPORARY):
+                Path(current, name).unlink()
+        if not os.listdir(current):  # noqa: PTH208 - names are enough
+            Path(current).rmdir()
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _links_above(top: Path, paths: Iterable[str]) -> list[Diagnostic]:
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    return [
+        _in_the_way(top / folder, "is a link, and nothing is written through links")
+        for folder in folders
+        if (top / folder).is_symlink()
+    ]
+
+
+def _in_the_way(path: Path, reason: str) -> Diagnostic:
+    return Diagnostic(
+        code="TF601",
+        severity="error",
+        message=f"{shown(path)} {reason}",
+        file=shown(path),
+        hint="move it away, then build again",
+    )
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, as some network's are: no reason to wait for ever
+        return True
+    return True
+
+
+@contextmanager
+def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
+    """Keep others that write off an environment; one that comes second says so, and waits.
+
+    Raises:
+        CompileError: the folder cannot be opened.
+    """
+    if fcntl is None:
+        yield
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise CompileError([unreadable(folder, error)]) from error
+    try:
+        if not _locked(handle):
+            waiting()
+            while not _locked(handle):
+                time.sleep(_PAUSE)  # and not in flock, where a signal that comes a moment before is not heard
+        yield
+    finally:
+        os.close(handle)

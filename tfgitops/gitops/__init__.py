@@ -1,1 +1,0 @@
-"""What the GitOps controllers must be told on each object (docs/volcano.md 7)."""

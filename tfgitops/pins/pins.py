@@ -1,0 +1,139 @@
+"""Pin jobs to their committed Jobs, and unpin them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.pins.specedits import SpecFiles, has
+from tfgitops.planning.pinned import RefusedError, committed_job, job_path
+from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.load import load, shown
+from tfgitops.spec.project import find_root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.pins.specedits import Keys, Pin
+    from tfgitops.review.history import Base
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.yamltext.edit import Value
+
+
+def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the name of the committed Job of each of some jobs of an environment.
+
+    ``committed`` are the texts of manifests by their paths, if they are not to be read from the working tree.
+
+    Raises:
+        CompileError: there is no such job, or its committed manifest is missing, edited, or another's.
+    """
+    source = load(folder)
+    spec = SpecFiles(source)
+    namespace = spec.merged.get("namespace")
+    namespace = namespace.get("name") if isinstance(namespace, dict) else namespace
+    committed = texts(folder) if committed is None else committed
+    names = {}
+    for job in spec.known(jobs):
+        try:
+            names[job] = committed_job(job, str(namespace), committed).reference[1]
+        except RefusedError as error:
+            spec.refuse(error.complaint.message, error.complaint.hint, spec.span(job), error.complaint.code)
+    spec.stop_on_errors()
+    return names
+
+
+def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.way_out) -> list[Pin]:
+    """Pin jobs of an environment, each to the Job of a name: all of them, or none.
+
+    The pin is written into the job's own block, in ``jobs/<job>.yaml`` or in ``environment.yaml``; a job that is wholly
+    inherited gets a block there, since what other environments share is not to be pinned for one of them. Every other
+    byte of the files stays. That the committed manifests are what the names say is for the next compile to judge.
+    ``way_out`` is what helps where a file cannot be edited.
+
+    Raises:
+        CompileError: there is no such job, or a file cannot be edited.
+    """
+    spec = SpecFiles(load(folder))
+    spec.way_out = way_out
+    jobs = spec.known(names)
+    spec.stop_on_errors()
+
+    def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value]:
+        """Put each pin at the end of what is written of its route; what lacks `jobs` gets one, with all of them."""
+        found: dict[Keys, Value] = {}
+        for job, route in routes.items():
+            depth = next((n for n in range(1, len(route)) if not has(value, route[:n])), len(route))
+            wanted: Value = names[job]
+            for key in reversed(route[depth:]):
+                wanted = {key: wanted}
+            there = found.get(route[:depth])
+            found[route[:depth]] = (
+                {**there, **wanted} if isinstance(there, dict) and isinstance(wanted, dict) else wanted
+            )
+        return found
+
+    return spec.edited({job: names[job] for job in jobs}, changes)
+
+
+def refuse_uncommitted(folder: Path, jobs: Iterable[str]) -> None:
+    """Let no job be pinned to a run that is not in Git, if there is Git: what is not committed never ran.
+
+    Raises:
+        CompileError: a manifest in the working tree is not the one of the newest commit.
+    """
+    from tfgitops.review.history import find_head  # noqa: PLC0415 - for one command
+
+    head = find_head(find_root(folder), [folder / MANIFESTS])
+    if head is None:
+        return
+    there = {job: f"{folder}/{MANIFESTS}/{job_path(job)}" for job in jobs}
+    changed = [job for job, path in there.items() if head.differs(head.path(Path(path)), read_manifest(path) or "")]
+    if changed:
+        raise CompileError(_uncommitted(job, Path(there[job]), head) for job in changed)
+
+
+def _uncommitted(job: str, path: Path, head: Base) -> Diagnostic:
+    message, hint = f"the manifest of '{job}' is not the committed one, so it is not what runs", "commit it first"
+    if head.path(path) in head.blobs:
+        hint += f", or restore the committed one: git checkout -- {shown(path)}"
+    else:
+        message = f"the manifest of '{job}' was never committed, so nobody knows whether it runs"
+    return Diagnostic(code="TF605", severity="error", hint=hint, message=message)
+
+
+def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
+    """Take the pins of jobs of an environment away: all of them, or none.
+
+    Raises:
+        CompileError: there is no such job, one is not pinned, or its pin cannot be taken out of its file.
+    """
+    spec = SpecFiles(load(folder))
+    pinned = {}
+    for job in spec.known(jobs):
+        pinned[job] = str(spec.jobs[job].get("pin") or "")
+        document, route = spec.place(job)
+        if not pinned[job]:
+            spec.refuse(f"the job '{job}' is not pinned", "", spec.span(job))
+        elif document.depth(route) < len(route):
+            at = next(d.span(("jobs", job, "pin"), on_key=True) for d in spec.source.documents if _pins(d, job))
+            hint = f"take it out there, or write `pin: ~` for '{job}' in {document.name}"
+            spec.refuse(f"the pin of '{job}' is inherited", hint, at)
+    spec.stop_on_errors()
+
+    weaker = [document for document in spec.source.documents[1:] if not document.prefix]
+    inherited = {job for document in weaker for job in document.value.get("jobs") or ()}
+
+    def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value | None]:
+        """Take away with a pin a block that holds nothing else, if its job is inherited all the same."""
+        alone = {job for job, at in routes.items() if at[:-1] and len(value["jobs"][job]) == 1 and job in inherited}
+        if alone and len(alone) == len(value["jobs"]):
+            return {("jobs",): None}
+        return {at[:-1] if job in alone else at: None for job, at in routes.items()}
+
+    return spec.edited(pinned, changes)
+
+
+def _pins(document: Document, job: str) -> bool:
+    return document.depth(("jobs", job, "pin")) == len(("jobs", job, "pin"))

@@ -1,0 +1,161 @@
+"""The files of a spec as far as pins are edited in them: where each pin stands, and all files written or none."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.compiler.write import replace_file
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import resolved, unwritable
+from tfgitops.spec.load import shown
+from tfgitops.spec.resolve import merge_files
+from tfgitops.spec.yamltext.edit import EditError, edited, lines_of, value_of
+from tfgitops.targets.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from tfgitops.spec.diagnostics import Span
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.load import Source
+    from tfgitops.spec.yamltext.edit import Value
+    from tfgitops.targets.routes import Route
+
+    Keys = tuple[str, ...]
+    Changes = Callable[[dict[str, Any], Mapping[str, Keys]], Mapping[Keys, Value | None]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pin:
+    """A pin that was set or taken away: its job, the Job that it names, the file and line, and what stood there."""
+
+    job: str
+    name: str
+    file: str
+    line: int
+    before: str
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as an editor opens them."""
+        return f"{self.file}:{self.line}"
+
+
+class SpecFiles:
+    """The files of one environment, and what is wrong with what is asked of them.
+
+    ``way_out`` is what helps where a file cannot be edited; braces stand for the job.
+    """
+
+    way_out = "edit it by hand"
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.merged = merge_files(source.documents)
+        jobs = self.merged.get("jobs")
+        self.jobs = {k: v for k, v in jobs.items() if isinstance(v, dict)} if isinstance(jobs, dict) else {}
+        self._files = {document.prefix: document for document in source.documents if document.prefix}
+        self._found: list[Diagnostic] = []
+
+    def known(self, jobs: Iterable[str]) -> list[str]:
+        """Return those of some jobs that there are, each once, and refuse the others."""
+        asked = list(dict.fromkeys(jobs))
+        for job in asked:
+            if job not in self.jobs:
+                message = f"there is no job '{job}' in {shown(self.source.folder)}"
+                self.refuse(message, did_you_mean(job, self.jobs, among="the jobs are"), None)
+        return [job for job in asked if job in self.jobs]
+
+    def refuse(self, message: str, hint: str, span: Span | None, code: str = "TF605") -> None:
+        """Note one thing that cannot be done."""
+        self._found.append(Diagnostic(code=code, severity="error", message=message, span=span, hint=hint))
+
+    def stop_on_errors(self) -> None:
+        """End the call where anything cannot be done.
+
+        Raises:
+            CompileError: with all that was found.
+        """
+        if self._found:
+            raise CompileError(self._found)
+
+    def place(self, job: str) -> tuple[Document, Route]:
+        """Return the environment's own file in which a job stands, or is to stand, and the route of its pin."""
+        return self._files.get(("jobs", job), self.source.documents[0]), ("jobs", job, "pin")
+
+    def span(self, job: str) -> Span:
+        """Return where a job stands in the environment's own files, or where it would."""
+        document, route = self.place(job)
+        return document.span(route[:-1], on_key=True)
+
+    def edited(self, pins: Mapping[str, str], changes: Changes) -> list[Pin]:
+        """Edit the files of some jobs, write those that differ, and say where each pin stands or stood."""
+        places: dict[Path, dict[str, Keys]] = {}
+        for job in pins:
+            document, route = self.place(job)
+            keys = tuple(str(key) for key in route[len(document.prefix) :])
+            places.setdefault(resolved(document.path), {})[job] = keys
+        before = {path: path.read_bytes() for path in places}
+        after = {}
+        for path, routes in places.items():
+            raw = before[path].decode()
+            try:
+                after[path] = edited(raw, changes(value_of(raw), routes))
+            except EditError as error:
+                self._refuse_edits(job for job in routes if any(routes[job][: len(r)] == r for r in error.routes))
+        self.stop_on_errors()
+        _write({path: text.encode() for path, text in after.items()}, before)
+        found = {
+            pin.job: pin
+            for path, routes in places.items()
+            for pin in self._pins(pins, routes, before[path], after[path])
+        }
+        return [found[job] for job in pins]
+
+    def _refuse_edits(self, jobs: Iterable[str]) -> None:
+        for job in jobs:
+            message = f"the pin of '{job}' cannot be edited without changing anything else"
+            self.refuse(
+                message, f"an alias or a merge key is in the way: {self.way_out.replace('{}', job)}", self.span(job)
+            )
+
+    def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:
+        """Say where the pins of one file stand, or stood if they are gone."""
+        value = value_of(after)
+        stand = all(has(value, route) for route in routes.values())
+        lines = lines_of(after if stand else before.decode(), routes.values())
+        for job, line in zip(routes, lines, strict=True):
+            old = str(self.jobs[job].get("pin") or "")
+            yield Pin(job=job, name=names[job], file=self.place(job)[0].name, line=line, before=old)
+
+
+def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
+    """Replace files whose content differs; if one cannot be, put back those that were.
+
+    Raises:
+        CompileError: a file cannot be written.
+    """
+    done: list[Path] = []
+    try:
+        for path, content in after.items():
+            if content != before[path]:
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+                done.append(path)
+    except OSError as error:
+        for written in done:
+            with suppress(OSError):
+                replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
+        raise unwritable(path, error) from error
+
+
+def has(value: Any, route: Route) -> bool:
+    """Tell whether a value has something at a route of keys."""
+    for key in route:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True

@@ -1,0 +1,1 @@
+"""From the files of an environment to frozen values."""

@@ -1,0 +1,181 @@
+"""What can be wrong, as values: a Problem names a route in the spec, a Diagnostic names a line of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfgitops.targets.routes import Route
+
+Severity = Literal["error", "warning", "note"]
+"""An error forbids writing, a warning does so with ``--strict``; a note never does, and is shown to those who ask."""
+
+CODES: dict[str, str] = {
+    "TF101": "a file or folder is missing, or cannot be read",
+    "TF102": "a file is not UTF-8 text",
+    "TF103": "a file is not YAML",
+    "TF104": "a key, or a job, is given twice",
+    "TF105": "YAML that a spec may not use: directives, tags, several documents, complex keys",
+    "TF106": "a file is too large, too deep, or its aliases expand too far",
+    "TF107": "Git's conflict markers",
+    "TF108": "`extends` leads out of the root, or round in a circle",
+    "TF109": "a character that looks like another, or like nothing",
+    "TF201": "an unknown key",
+    "TF202": "a value of the wrong type",
+    "TF203": "a value that is not allowed",
+    "TF204": "a key is missing",
+    "TF205": "a reserved name",
+    "TF301": "`from` names no job, or leads round in a circle",
+    "TF302": "the roles form no cluster that TensorFlow accepts",
+    "TF303": "the gang does not fit the cluster",
+    "TF304": "a command that cannot be run as it is written",
+    "TF305": "a variable that has no value in this job",
+    "TF306": "the committed manifest of a pinned job, or one that it needs, is missing, changed or another",
+    "TF307": "a task whose hosts are asked for has several ports",
+    "TF401": "two plugins want different values for one field",
+    "TF402": "an overlay touches what discovery or identity needs",
+    "TF403": "a sidecar that never ends",
+    "TF404": "an object is written twice",
+    "TF501": "Volcano or Kubernetes would refuse the manifest",
+    "TF502": "the manifest would be admitted, and then hang, drift, rerun or fail; or has what no training job needs",
+    "TF503": "a name is too long, or of the wrong form",
+    "TF601": "a file of others is where one of ours must go",
+    "TF602": "the output cannot be written",
+    "TF603": "the versions are not those of tfgitops.lock",
+    "TF604": "a training would restart that nobody asked to restart",
+    "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
+    "TF606": "there is no commit to compare with",
+    "TF611": "a manifest is missing",
+    "TF612": "a manifest is stale: its spec compiles to something else",
+    "TF613": "a manifest was edited by hand",
+    "TF614": "a manifest that no spec compiles to",
+    "TF615": "a file among the manifests that was not generated",
+    "TF701": "there is no such object, or it has no such field",
+    "TF801": "an entry of `allow` that allows nothing",
+    "TF802": "an entry of `allow` for what cannot be allowed",
+    "TF803": "there is no commit with which the last days in `allow` could be compared",
+    "TF901": "a plugin failed, or did not come to an end",
+    "TF902": "a plugin broke the contract of its hook",
+}
+"""Every code of the compiler and what it stands for; plugins have codes of their own."""
+
+WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
+"""Codes of the compiler of which some problems are warnings, which an environment may allow."""
+
+_TEXT_MAX = 2000  # characters of a message or a hint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A second place that has to do with a problem."""
+
+    message: str
+    at: Route
+
+
+class Words(NamedTuple):
+    """Some words of a text of several lines: on which of them, counted from 0, if that is known, and the words."""
+
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One thing that is wrong in a spec, said where the spec says it.
+
+    ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
+    be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an environment may
+    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do. ``words``
+    are what of a text is wrong, where not all of it is.
+    """
+
+    code: str
+    message: str
+    at: Route
+    severity: Severity = "error"
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    on_key: bool = False
+    notes: tuple[Note, ...] = ()
+    allowable: bool = False
+    words: Words | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Span:
+    """A stretch of one line of a file; line and column count from 1, width in characters."""
+
+    file: str
+    line: int
+    column: int
+    width: int = 1
+    excerpt: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diagnostic:
+    """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
+
+    ``file`` is the file that it is about where there is no line to be shown, and its name stands in the message.
+    ``at`` is the route by which that line is written.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    span: Span | None = None
+    file: str = ""
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    notes: tuple[tuple[str, Span], ...] = ()
+    at: Route = ()
+
+    def __post_init__(self) -> None:
+        """Cut what is too long to be read: a value of a spec may have millions of characters."""
+        for name in ("message", "found", "expected", "hint"):
+            text: str = getattr(self, name)
+            if len(text) > _TEXT_MAX:
+                object.__setattr__(self, name, f"{text[: _TEXT_MAX // 2]} … {text[-_TEXT_MAX // 4 :]}")
+
+    def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
+        """Order by place: what has no place comes first, as nothing else can be right before it is."""
+        span = self.span or Span(file="", line=0, column=0)
+        return (self.span is not None, span.file, span.line, span.column, self.code, self.message, self.file)
+
+
+class CompileError(Exception):
+    """Raised where nothing more can be done; carries all that was found."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(d.message for d in self.diagnostics))
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""
+    first: dict[tuple[object, ...], Diagnostic] = {}
+    for diagnostic in sorted(diagnostics, key=lambda found: (found.sort_key(), len(found.notes))):
+        place = diagnostic.span or diagnostic.file
+        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, place), diagnostic)
+    yield from first.values()
+
+
+def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Turn warnings into errors, as ``--strict`` asks."""
+    return (replace(d, severity="error") if d.severity == "warning" else d for d in diagnostics)
+
+
+def without_notes(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what is shown to those who did not ask for more."""
+    return [d for d in diagnostics if d.severity != "note"]
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Tell whether anything found forbids going on."""
+    return any(d.severity == "error" for d in diagnostics)

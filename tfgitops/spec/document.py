@@ -1,0 +1,164 @@
+"""One file of a spec: its text, its plain value, and the place of any route in it, looked up when asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.spec.diagnostics import Span
+from tfgitops.spec.yamltext import borrowed, compose, has_aliases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tfgitops.spec.diagnostics import Words
+    from tfgitops.spec.yamltext import Node
+    from tfgitops.targets.routes import Route
+
+
+_ABSENT = object()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment.
+
+    When it has been validated, ``value`` has its short forms widened: routes are those of the wide form.
+    """
+
+    path: Path
+    name: str
+    text: str
+    value: Any
+    prefix: Route = ()
+
+    @cached_property
+    def _tree(self) -> Node | None:
+        return compose(self.text)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def has_aliases(self) -> bool:
+        """Whether something in this file may stand for something else in it."""
+        return has_aliases(self.text)
+
+    def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
+        """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
+        key, value = self._follow(route)[-1]
+        if self.has_aliases and value is not None:
+            yield from borrowed(key, value)
+
+    def depth(self, route: Route) -> int:
+        """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
+        start = len(self.prefix)
+        if route[:start] != self.prefix:
+            return -1
+        value = self.value
+        for count, key in enumerate(route[start:], start):
+            value = _inner(value, key)
+            if value is _ABSENT:
+                return count
+        return len(route)
+
+    def span(self, route: Route, *, on_key: bool = False, words: Words | None = None) -> Span:
+        """Find the place of a route, or of its nearest parent that is written here.
+
+        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection. With
+        ``words`` it is these words of the value, if they are found in it.
+        """
+        pairs = self._follow(route)
+        key, value = pairs[-1]
+        complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form
+        if key is None:
+            return self.span_at(0, 0) if value is None else self._mark(value)
+        if not (value and value.text and complete) or on_key:
+            return self._mark(key)
+        return self._find(words, value) or self._mark(value)
+
+    def written(self, route: Route) -> Route:
+        """Return the part of a route that stands in this file: without the keys of a short form."""
+        return route[: len(self.prefix) + len(self._follow(route)) - 1]
+
+    def home(self, route: Route) -> Route:
+        """Return the route at which a value stands in this file, where an alias or a merge key leads to it."""
+        written = self.written(route)
+        if not self.has_aliases:
+            return written
+        return self._homes.get(id(self._follow(written)[-1][1]), written)
+
+    @cached_property
+    def _homes(self) -> dict[int, Route]:
+        """The route of each node, an anchor's being the first."""
+        homes: dict[int, Route] = {}
+        found: list[tuple[Route, Node]] = [(self.prefix, self._tree)] if self._tree else []
+        while found:
+            route, node = found.pop()
+            if id(node) in homes:
+                continue
+            homes[id(node)] = route
+            inner = [((*route, key), value) for key, (_, value) in node.entries.items() if key != "<<"]
+            inner += [((*route, index), item) for index, item in enumerate(node.items)]
+            found += reversed(inner)
+        return homes
+
+    def literal(self, route: Route) -> str:
+        """Return the value of a route as it is written, where it is on one line; else nothing."""
+        node = self._follow(route)[-1][1]
+        if node is None or node.line != node.end_line:
+            return ""
+        return self._lines[node.line][node.column : node.end_column]
+
+    def span_at(self, line: int, column: int, width: int = 1) -> Span:
+        """Make a span from a line and column that count from 0."""
+        excerpt = self._lines[line] if line < len(self._lines) else ""
+        return Span(file=self.name, line=line + 1, column=column + 1, width=width, excerpt=excerpt)
+
+    def _follow(self, route: Route) -> list[tuple[Node | None, Node | None]]:
+        """Return (key node, value node) for each step of a route that exists, the top first."""
+        node = self._tree
+        pairs: list[tuple[Node | None, Node | None]] = [(None, node)]
+        for key in route[len(self.prefix) :]:
+            step = node.child(key) if node else None
+            if step is None:
+                break
+            pairs.append(step)
+            node = step[1]
+        return pairs
+
+    def _find(self, words: Words | None, node: Node) -> Span | None:
+        """Find words of a text: on their line, where it is written line by line, else where they first stand in it.
+
+        Words of which no line is known are looked for in a text of several lines alone, and not where a second ``$``
+        escapes them.
+        """
+        if not words or not words.text or (words.line is None and node.line == node.end_line):
+            return None
+        numbers = [*range(node.line, min(node.end_line + 1, len(self._lines)))]
+        if words.line is not None and self._lines[node.line][node.column : node.column + 1] == "|":
+            numbers = [node.line + 1 + words.line, *numbers]
+        end = r"(?!\w)" if words.text[-1].isalnum() else ""
+        search = re.compile(rf"(?<!\$){re.escape(words.text)}{end}").search
+        for number in numbers:
+            match = search(self._lines[number], node.column if number == node.line else 0)
+            if match:
+                return self.span_at(number, match.start(), len(words.text))
+        return None
+
+    def _mark(self, node: Node) -> Span:
+        excerpt = self._lines[node.line] if node.line < len(self._lines) else ""
+        stop = node.end_column if node.end_line == node.line else len(excerpt)
+        return self.span_at(node.line, node.column, max(1, stop - node.column))
+
+
+def _inner(value: Any, key: str | int) -> Any:
+    if type(value) is dict:
+        return value.get(key, _ABSENT)
+    if type(value) is list and isinstance(key, int) and key < len(value):
+        return value[key]
+    return _ABSENT

@@ -1,0 +1,267 @@
+"""Read the files of environments: the only stage that reads, and nothing outside the root."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfgitops.spec.committed import texts
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
+from tfgitops.spec.disk import kind_of, resolved, shown, unreadable, walk
+from tfgitops.spec.document import Document
+from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
+from tfgitops.spec.schema.formats import complain
+from tfgitops.spec.survey import find_environments
+from tfgitops.spec.yamltext import Fault, TextError, parse
+from tfgitops.spec.yamltext.lookalikes import lookalikes
+from tfgitops.spec.yamltext.textfile import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfgitops.targets.routes import Route
+
+__all__ = ["Source", "find_environments", "load", "shown"]
+
+_CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
+_LIKE_YAML = (".yaml", ".yml", ".json")
+_WHOLE = ("the keys of an environment", "a job's own mapping")
+_NOT_IN_A_JOB = {
+    "apiVersion": f"leave it out: {SPEC} says it",
+    "kind": f"leave it out: {SPEC} says it",
+    "jobs": "leave out what is above the job's keys, and indent them less",
+    "extends": "`from` starts a job from another one",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
+
+    ``committed`` are the texts of its manifests, by their path below ``manifests/``: read where a job is pinned, only.
+    ``day`` is that of the newest commit, asked of Git where something is allowed, only.
+    """
+
+    folder: Path
+    project: Project
+    documents: tuple[Document, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+    committed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    day: str = ""
+
+    @property
+    def name(self) -> str:
+        """The environment's name, which is its folder's."""
+        return self.folder.name
+
+
+def load(folder: Path, project: Project | None = None) -> Source:
+    """Read an environment's spec, its jobs' files, and all that it extends.
+
+    Raises:
+        CompileError: with every fault of every file.
+    """
+    project = project or read_project(find_root(folder))
+    reader = _Reader(project)
+    documents = reader.chain(folder / SPEC)
+    own = documents[:1]
+    for path in reader.job_files(folder / "jobs"):
+        if document := reader.job(path, own):
+            documents.insert(len(own), document)
+    if has_errors(reader.diagnostics):
+        raise CompileError(reader.diagnostics)
+    return Source(
+        folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
+        committed=texts(folder) if any(map(_pins, documents)) else {},
+        day=project.day if any(document.value.get("allow") for document in documents) else "",
+    )  # fmt: skip
+
+
+def _pins(document: Document) -> bool:
+    """Tell whether a file pins a job, be it that a stronger one takes the pin away."""
+    if document.prefix:
+        return "pin" in document.value
+    jobs = document.value.get("jobs")
+    return type(jobs) is dict and any(type(block) is dict and "pin" in block for block in jobs.values())
+
+
+class _Reader:
+    """Reads files inside one root, and collects what is wrong with them."""
+
+    def __init__(self, project: Project) -> None:
+        self.root = resolved(project.root)
+        self.diagnostics: list[Diagnostic] = []
+
+    def chain(self, path: Path) -> list[Document]:
+        """Read a file and what it extends, the strongest first."""
+        documents: list[Document] = []
+        while True:
+            document = self.read(path)
+            if document is None:
+                return documents
+            documents.append(document)
+            target = document.value.get("extends")
+            if type(target) is not str or not target:
+                return documents  # validation says what is wrong with another type
+            path = path.parent / target
+            if problem := self._refusal(target, path, documents):
+                code, message, hint = problem
+                self.say(code, message, document.span(("extends",)), hint)
+                return documents
+
+    def _refusal(self, target: str, path: Path, documents: list[Document]) -> tuple[str, str, str] | None:
+        """Say why a file cannot be extended, as code, message and hint."""
+        if "://" in target:
+            return "TF108", "'extends' names a file of this repository, and no URL", "copy the file here, and name that"
+        try:
+            at, kind = resolved(path), kind_of(path)
+        except OSError as error:
+            return "TF101", f"the file to extend, {target}, cannot be read: {error.strerror}", "look at the path"
+        if not at.is_relative_to(self.root):
+            hint = "name a file inside the repository"
+            return "TF108", f"'extends' leads out of the root, {shown(self.root)}", hint
+        seen = [resolved(document.path) for document in documents]
+        if at in seen:
+            circle = [document.name for document in documents[seen.index(at) :]]
+            hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
+            if len(circle) == 1:
+                return "TF108", "the file extends itself", "leave this line out, or name another file"
+            return "TF108", "'extends' leads round in a circle", hint
+        return self._no_file(target, path, seen) if kind != "file" else None
+
+    def _no_file(self, target: str, path: Path, seen: list[Path]) -> tuple[str, str, str]:
+        """Say that what is to be extended is a folder or is not there, and what may have been meant."""
+        if path.is_dir():
+            inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
+            hint = (
+                f"name a file in it, such as {Path(target, inside[0]).as_posix()}"
+                if inside
+                else "name a file, such as ../base.yaml"
+            )
+            return "TF101", f"'extends' names a folder, {target}", hint
+        hint = file_like(target, path, self.root) or "the path is relative to this file"
+        return "TF101", f"the file to extend, {target}, is not there", hint
+
+    def job_files(self, folder: Path) -> list[Path]:
+        """List the files of ``jobs/``, sorted; what else looks like YAML is refused, since it would be passed over."""
+        try:
+            kind = kind_of(folder)
+        except OSError as error:
+            self.diagnostics.append(unreadable(folder, error))
+            return []
+        if kind == "file":
+            self.say("TF101", f"{shown(folder)} is a file", None, "jobs/ is a folder: one file a job")
+        if kind != "folder":
+            self._refuse_alike(folder)
+            return []
+        found = []
+        for current, folders, files in walk(folder, self.diagnostics.append):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            self._refuse_folders(Path(current), folders)
+            for path in (Path(current, name) for name in sorted(files) if not name.startswith(".")):
+                fitting = folder / f"{path.stem}.yaml"
+                if path == fitting:
+                    found.append(path)
+                elif path.suffix.lower() in _LIKE_YAML:
+                    hint = f"name it {shown(fitting)}; the name of a file in jobs/ is that of its job"
+                    self.say("TF101", f"{shown(path)} would be passed over", None, hint)
+        return found
+
+    def _refuse_alike(self, folder: Path) -> None:
+        """Refuse a folder whose name is but in other letters: a slip that would take all of its jobs away."""
+        for path in sorted(folder.parent.glob("[Jj][Oo][Bb][Ss]")):
+            if path.name != folder.name:
+                self.say("TF101", f"{shown(path)} would be passed over", None, f"rename it to {folder.name}")
+
+    def _refuse_folders(self, above: Path, names: list[str]) -> None:
+        """Refuse folders that seem to hold jobs and are not looked into, or are no file as their name has it."""
+        for path in (above / name for name in names):
+            if path.is_symlink():
+                self.say("TF101", f"{shown(path)} is a link, and would be passed over", None, "link the files in it")
+            elif path.suffix.lower() in _LIKE_YAML:
+                self.say("TF101", f"{shown(path)} is a folder", None, "a file in jobs/ is a job")
+
+    def job(self, path: Path, own: list[Document]) -> Document | None:
+        """Read the file of one job, whose name is the file's."""
+        name = path.stem
+        document = self.read(path, prefix=("jobs", name))
+        top = document.span_at(0, 0) if document else Span(file=shown(path), line=1, column=1)
+        if complaint := complain("job-name", name):
+            better = re.search(r"'(.+)'", complaint.hint)
+            self.diagnostics.append(
+                Diagnostic(
+                    code=complaint.code, severity="error", message=complaint.message, span=top, found=path.name,
+                    expected=complaint.expected, hint=f"rename it {better[1]}.yaml" if better else "rename the file",
+                )
+            )  # fmt: skip
+        if document is None:
+            return None
+        for spec in own:
+            if spec.depth(document.prefix) == len(document.prefix):
+                there = spec.span(document.prefix, on_key=True)
+                message = f"the job '{name}' is given twice"
+                self.say("TF104", message, top, "keep one of the two", notes=(("also given here", there),))
+        self._refuse_wrappings(document)
+        return document
+
+    def _refuse_wrappings(self, document: Document) -> None:
+        """Refuse the job's own name, and the keys of an environment, at the top of a job's file."""
+        name = str(document.prefix[-1])
+        hints = _NOT_IN_A_JOB if len(document.value) > 1 else {**_NOT_IN_A_JOB, name: "leave it out, and indent less"}
+        for key in document.value:
+            if hint := hints.get(key):
+                span = document.span((*document.prefix, key), on_key=True)
+                self.say("TF201", f"a file in jobs/ holds the job's own mapping, without '{key}'", span, hint)
+
+    def read(self, path: Path, prefix: Route = ()) -> Document | None:
+        """Read one file whose value is a map; None if anything is wrong with it."""
+        name = shown(path)
+        if not resolved(path).is_relative_to(self.root):
+            self.say("TF108", f"{name} leads out of the root, {shown(self.root)}", None, "copy the file here")
+            return None
+        text = read_text(path, name)
+        if isinstance(text, Diagnostic):
+            self.diagnostics.append(text)
+            return None
+        document = Document(path=path, name=name, text=text, value=None, prefix=prefix)
+        try:
+            _refuse_conflicts(text)
+            value = parse(text)
+        except TextError as error:
+            self.diagnostics.extend(_diagnose(document, fault) for fault in error.faults)
+            return None
+        if type(value) is not dict:
+            found = "nothing" if value is None else "a list" if type(value) is list else "a single value"
+            hint = f"it must hold {_WHOLE[bool(prefix)]}, as `key: value`"
+            self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
+            return None
+        document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
+        self.diagnostics.extend(lookalikes(document))
+        return document
+
+    def say(
+        self, code: str, message: str, span: Span | None, hint: str, *, notes: tuple[tuple[str, Span], ...] = ()
+    ) -> None:  # fmt: skip
+        """Note one thing that is wrong with a file."""
+        self.diagnostics.append(
+            Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)
+        )
+
+
+def _refuse_conflicts(text: str) -> None:
+    if match := _CONFLICT.search(text):
+        line = text.count("\n", 0, match.start())
+        message = "Git left its conflict markers here"
+        raise TextError([Fault("TF107", message, line, 0, "resolve the merge, then build", len(match[0]))])
+
+
+def _diagnose(document: Document, fault: Fault) -> Diagnostic:
+    notes: tuple[tuple[str, Span], ...] = ()
+    if also := fault.also:
+        notes = ((also.message, document.span_at(also.line, also.column, also.width)),)
+    return Diagnostic(
+        code=fault.code, severity="error", message=fault.message, hint=fault.hint, notes=notes,
+        span=document.span_at(fault.line, fault.column, fault.width),
+    )  # fmt: skip

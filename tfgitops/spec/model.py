@@ -1,0 +1,206 @@
+"""The frozen values between the stages: environment, job, role.
+
+The core's have raw ``data``, which nobody changes; plugins get twins of them, whose ``data`` are read-only views.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.spec.places import Places
+from tfgitops.spec.view import View, freeze
+from tfgitops.targets.tensorflow import CLUSTER_ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tfgitops.targets.routes import Route
+
+JOB_LABEL = "tfgitops/job"
+"""The label of a Job, and of its pods, that holds the job's name; nothing else has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a plugin adds to one job.
+
+    ``target`` is ``("job",)``, ``("pod", ROLE)`` or ``("container", ROLE)``; ``value`` is a partial Volcano Job,
+    PodTemplateSpec or Container; ``because`` is the route in the spec that asked for it. A patch holds only fields that
+    Kubernetes or Volcano knows, without null, and none that the core writes itself: what names the Job, its tasks, gang
+    and policies, what discovery needs of the pods. ``spec.containers`` is refused: the training container has a target
+    of its own, and a second one must be a native sidecar, in ``spec.initContainers``.
+    """
+
+    target: tuple[str, ...]
+    value: Mapping[str, Any]
+    because: Route
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Role:
+    """One role of a job, with all that it inherits.
+
+    ``kind`` is ``chief``, ``ps``, ``worker``, ``evaluator`` or, outside TensorFlow, ``task``; ``name`` is the name of
+    its Volcano task. ``data`` are the merged keys: the core's and the plugins'.
+    """
+
+    name: str
+    kind: str
+    replicas: int
+    data: Mapping[str, Any]
+    route: Route
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether the role is part of TensorFlow's ``cluster``."""
+        return self.kind in CLUSTER_ROLES
+
+    @property
+    def min_available(self) -> int:
+        """How many of the pods must be able to start."""
+        return int(self.data.get("minAvailable", self.replicas))
+
+    def get(self, key: str) -> Any:
+        """Return the read-only value of a key, or None."""
+        return freeze(self.data.get(key))
+
+    def container(self, value: Mapping[str, Any], *because: str | int) -> Patch:
+        """Make a patch of the role's training container; ``because`` are the keys that asked for it."""
+        return Patch(("container", self.name), value, (*self.route, *because))
+
+    def pod(self, value: Mapping[str, Any], *because: str | int) -> Patch:
+        """Make a patch of the role's pod template; ``because`` are the keys that asked for it."""
+        return Patch(("pod", self.name), value, (*self.route, *because))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One training, resolved: its roles in the order of their tasks."""
+
+    name: str
+    strategy: str
+    why: str
+    data: Mapping[str, Any]
+    roles: tuple[Role, ...]
+    route: Route
+    own: str
+    environment: Environment = field(repr=False, compare=False)
+
+    def get(self, key: str) -> Any:
+        """Return the read-only value of a key, or None."""
+        return freeze(self.data.get(key))
+
+    def patch(self, value: Mapping[str, Any], *because: str | int) -> Patch:
+        """Make a patch of the Volcano Job; ``because`` are the keys that asked for it."""
+        return Patch(("job",), value, (*self.route, *because))
+
+    def written(self, role: Role, *routes: tuple[str, ...]) -> Route:
+        """Return where the spec says the first of some routes that a role says, or the job for all its roles.
+
+        The routes begin at a key of the role; an element of a list is found by its `name`. Where none of them is said,
+        it is the last one, of the role.
+        """
+        for route in routes:
+            for holder in (role, self):
+                if (found := _follow(holder.data, route)) is not None:
+                    return (*holder.route, *found)
+        return (*role.route, *routes[-1])
+
+    @property
+    def pin(self) -> str:
+        """The name of the committed Job that is kept as it is, or nothing."""
+        return str(self.data.get("pin", ""))
+
+    @property
+    def port(self) -> int:
+        """The port of the TensorFlow servers."""
+        return int(self.data.get("port", 2222))
+
+    @property
+    def min_available(self) -> int:
+        """How many pods the gang is: what is written, else all that do not wait for others."""
+        written = self.data.get("minAvailable")
+        if written is not None:
+            return int(written)
+        return sum(role.min_available for role in self.roles if not role.data.get("dependsOn"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """One environment, resolved: what its files say together.
+
+    ``data`` are the keys at the top, ``settings`` what pyproject.toml gives each plugin, by the plugin's name.
+    """
+
+    name: str
+    folder: Path
+    cluster: str
+    namespace: str
+    gitops: str
+    data: Mapping[str, Any]
+    settings: Mapping[str, Mapping[str, Any]]
+    places: Places = field(repr=False, compare=False)
+    jobs: tuple[Job, ...] = ()
+
+    def get(self, key: str) -> Any:
+        """Return the read-only value of a key at the top, or None."""
+        return freeze(self.data.get(key))
+
+    @cached_property
+    def twin(self) -> Environment:
+        """The same environment as plugins get it: nothing that can be changed, and not the files behind it."""
+        twin = Environment(
+            name=self.name, folder=self.folder, cluster=self.cluster, namespace=self.namespace, gitops=self.gitops,
+            data=View(self.data), settings=View(self.settings), places=Places(documents=()),
+        )  # fmt: skip
+        object.__setattr__(twin, "jobs", tuple(_twin(job, twin) for job in self.jobs))
+        return twin
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Job]:
+        """The jobs, by name."""
+        return {job.name: job for job in self.jobs}
+
+    def job_of(self, manifest: Mapping[str, Any]) -> Job | None:
+        """Return the job that a planned manifest is of, or None for any other object."""
+        return self.by_name.get((manifest["metadata"].get("labels") or {}).get(JOB_LABEL, ""))
+
+
+def _follow(data: Any, keys: tuple[str, ...]) -> Route | None:
+    """Return the route that some keys lead by, with an index for each element of a list; None if it is not said."""
+    route: Route = ()
+    for key in keys:
+        step: str | int | None = key
+        if isinstance(data, (list, tuple)):
+            step = next((index for index, one in enumerate(data) if _is_called(one, key)), None)
+        elif not isinstance(data, (dict, View)) or key not in data:
+            step = None
+        if step is None:
+            return None
+        data, route = data[step], (*route, step)
+    return route
+
+
+def _is_called(element: Any, name: str) -> bool:
+    return isinstance(element, (dict, View)) and element.get("name") == name
+
+
+def _twin(job: Job, environment: Environment) -> Job:
+    roles = tuple(
+        Role(name=role.name, kind=role.kind, replicas=role.replicas, data=View(role.data), route=role.route)
+        for role in job.roles
+    )
+    return Job(
+        name=job.name, strategy=job.strategy, why=job.why, data=View(job.data), roles=roles, route=job.route,
+        own=job.own, environment=environment,
+    )  # fmt: skip
+
+
+def read_only(value: Any) -> Any:
+    """Return what a plugin gets in place of a value of ours."""
+    if type(value) is Job:
+        return value.environment.twin.by_name[value.name]
+    return value.twin if type(value) is Environment else value

@@ -1,0 +1,110 @@
+"""The schema of one file of a spec for editors: the part form, in one piece, in standard JSON Schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.spec.schema.keywords import ONLY_WHOLE
+from tfgitops.spec.schema.podrules import with_rules
+from tfgitops.spec.schema.specschema import joined_source
+from tfgitops.targets.kubernetes.schemafile import schema_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.plugins.hookspecs import SchemaFragment
+
+_POD = "pod."
+_DROPPED = (*ONLY_WHOLE, "format", "$comment", "$defs")
+"""What one file need not keep, or what only the compiler understands; so is all that begins with ``x-``."""
+
+
+def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
+    """Make the schema of an environment's file, or of a ``jobs/*.yaml`` file.
+
+    Nothing is required, ``null`` and short forms are allowed; and since editors read ``1.10`` as a number, numbers are
+    accepted where text is meant.
+    """
+    core = joined_source(fragments)
+    definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
+    definitions |= {
+        _POD + name: with_rules(name, _part(schema, _POD))
+        for name, schema in schema_file("pod.schema.json")["$defs"].items()
+    }
+    top = "job" if job else "environment"
+    return {
+        "$schema": core["$schema"],
+        "title": f"tfgitops {top}",
+        "$ref": f"#/$defs/{top}",
+        "$defs": {name: definitions[name] for name in _reachable(top, definitions)},
+    }
+
+
+def _part(schema: Any, prefix: str) -> Any:
+    """Loosen a schema to the form of one file; ``prefix`` stands before the names it refers to."""
+    if type(schema) is list:
+        return [_part(item, prefix) for item in schema]
+    if type(schema) is not dict:
+        return schema
+    out: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _DROPPED or key.startswith("x-"):
+            continue
+        if key in ("properties", "patternProperties"):
+            out[key] = {name: _nullable(_part(inner, prefix)) for name, inner in value.items()}
+        elif key == "additionalProperties" and type(value) is dict:
+            out[key] = _nullable(_part(value, prefix))
+        elif key == "$ref":
+            out[key] = _reference(value, prefix)
+        elif key == "type":
+            out[key] = _with_numbers(value)
+        else:
+            out[key] = value if key == "enum" else _part(value, prefix)
+    return _with_short_form(out, schema.get("x-shorthand"))
+
+
+def _reference(value: str, prefix: str) -> str:
+    document, _, name = value.partition("#/$defs/")
+    return "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
+
+
+def _with_numbers(kinds: Any) -> Any:
+    listed = kinds if type(kinds) is list else [kinds]
+    return [*listed, "number"] if "string" in listed and "number" not in listed else kinds
+
+
+def _with_short_form(schema: dict[str, Any], shorthand: list[str] | None) -> dict[str, Any]:
+    if not shorthand:
+        return schema
+    description = {"description": schema["description"]} if "description" in schema else {}
+    return {**description, "if": {"type": "object"}, "then": schema, "else": schema["properties"][shorthand[0]]}
+
+
+def _nullable(schema: Any) -> Any:
+    """Allow ``null``, which removes what a weaker file gave."""
+    if type(schema) is not dict or schema.get("$ref", "").startswith(f"#/$defs/{_POD}"):
+        return schema  # Kubernetes's own types allow it already
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    if "type" in schema and "if" not in schema:
+        kinds = schema["type"] if type(schema["type"]) is list else [schema["type"]]
+        return schema if "null" in kinds else {**schema, "type": [*kinds, "null"]}
+    description = {"description": schema["description"]} if "description" in schema else {}
+    return {**description, "if": {"type": "null"}, "else": schema} if schema else schema
+
+
+def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
+    """List the definitions that one of them refers to, itself included, sorted."""
+    found: set[str] = set()
+    waiting: list[Any] = [{"$ref": f"#/$defs/{top}"}]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is list:
+            waiting += value
+        elif type(value) is dict:
+            waiting += value.values()
+            name = str(value.get("$ref", "")).removeprefix("#/$defs/")
+            if name and name not in found:
+                found.add(name)
+                waiting.append(definitions[name])
+    return sorted(found)

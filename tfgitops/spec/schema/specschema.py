@@ -1,0 +1,279 @@
+"""The shape of a spec: the core's JSON Schema and the plugins' fragments, joined, and what is derived from them.
+
+The schema is written once, as a spec stands after merging. From it come the validator of one file (a *part*: nothing
+required, ``null`` allowed, short forms allowed), the validator of the merged spec (the *whole*), the table by which
+short forms are widened, and the schema for editors (`tfgitops.spec.schema.editors`).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.plugins.hookspecs import SchemaFragment
+
+SETTINGS = "settings"
+"""The site of a key that is no key of the spec, but a setting of the plugin itself: see `tfgitops.plugins.settings`."""
+
+_HOLDERS = ("environment", "job", "role", "defaults")
+_NOT_IN_DEFAULTS = ("from", "pin", "rerun")
+
+
+@dataclass(frozen=True, slots=True)
+class Widener:
+    """How short forms below one place of the spec are widened; built once from the schema."""
+
+    shorthand: tuple[str, ...]
+    properties: Mapping[str, Widener]
+    others: Widener | None
+    items: Widener | None
+
+    def widen(self, value: Any) -> Any:
+        """Return a value with its short forms written out; what is not short is shared, not copied."""
+        if type(value) is list:
+            return [self.items.widen(item) for item in value] if self.items else value
+        if type(value) is not dict:
+            if value is None or not self.shorthand:
+                return value
+            return dict.fromkeys(self.shorthand, value)
+        widened = value
+        for key, inner in value.items():
+            plan = self.properties.get(key, self.others)
+            if plan is None or inner is None:
+                continue
+            wide = plan.widen(inner)
+            if wide is not inner:
+                if widened is value:
+                    widened = dict(value)
+                widened[key] = wide
+        return widened
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSchema:
+    """The joined schema, its references resolved into one graph, and the widener made from it."""
+
+    environment: Mapping[str, Any]
+    job: Mapping[str, Any]
+    role: Mapping[str, Any]
+    widener: Widener
+    job_widener: Widener
+    settings: Mapping[str, Mapping[str, Any]]
+    """For each plugin that says what its settings may be, by what it is called in messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A fragment that has no place: its key is ``owned``, by a plugin or by the core, or there is no such site."""
+
+    fragment: SchemaFragment
+    message: str
+    hint: str
+    owner: str = ""
+    owned: bool = True
+
+
+def join(
+    fragments: Iterable[SchemaFragment], *, more: bool = False, without: Iterable[str] = ()
+) -> tuple[SpecSchema, list[Clash]]:
+    """Join the core's schema and the plugins' fragments, the first of two with one key, and name the others.
+
+    Args:
+        fragments: the keys of the plugins, those first that keep a key that others want, too.
+        more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
+        without: the names of plugins that were left out, of which an unknown key may be one.
+    """
+    fragments = list(fragments)
+    core, clashes = _join(fragments, more=more)
+    if names := sorted(without):
+        for holder in _HOLDERS:
+            core["$defs"][holder]["x-left-out"] = _left_out(names)
+    documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
+    resolve = _Resolver(documents)
+    definitions = core["$defs"]
+    environment = resolve(definitions["environment"], "core.schema.json")
+    job = environment["properties"]["jobs"]["additionalProperties"]
+    role = job["properties"]["worker"]
+    nothing = Widener((), {}, None, None)
+    widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
+    settings, twice = _settings(fragments, resolve)
+    return SpecSchema(environment, job, role, widener, job_widener, settings), [*clashes, *twice]
+
+
+def _settings(
+    fragments: Iterable[SchemaFragment], resolve: _Resolver
+) -> tuple[dict[str, Mapping[str, Any]], list[Clash]]:
+    """Make the schema of each plugin's settings."""
+    properties: dict[str, dict[str, Any]] = {}
+    clashes = []
+    for fragment in fragments:
+        if fragment.site == SETTINGS:
+            own = properties.setdefault(fragment.owner, {})
+            if fragment.key in own:
+                clashes.append(_owned(fragment, fragment.owner))
+            else:
+                own[fragment.key] = resolve(dict(fragment.schema), "core.schema.json")
+    return {
+        owner: {"type": "object", "additionalProperties": False, "properties": own} for owner, own in properties.items()
+    }, clashes
+
+
+def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
+    """Return the core's schema with the fragments in their places, references unresolved.
+
+    Fragments that have no place are left out: `join` names them.
+    """
+    return _join(fragments, more=False)[0]
+
+
+def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str, Any], list[Clash]]:
+    core = copy.deepcopy(schema_file("core.schema.json"))
+    definitions = core["$defs"]
+    common = definitions.pop("shared")
+    shared = common["properties"]
+    of_spec = [fragment for fragment in fragments if fragment.site != SETTINGS]
+    blocks, clashes = _put(of_spec, shared, definitions)
+    _answer_the_misplaced(definitions, of_spec)
+    for holder in ("job", "role"):
+        definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
+        definitions[holder]["x-hints"] = {**common["x-hints"], **definitions[holder]["x-hints"]}
+    kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
+    defaults = definitions["defaults"]
+    defaults["properties"] = kept
+    defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
+    if more:
+        for holder in _HOLDERS:
+            definitions[holder]["x-more"] = True
+        for block in blocks:
+            block["x-more"] = True
+    return core, clashes
+
+
+def _left_out(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"the plugin '{names[0]}' is left out (--no-plugin), and this may be a key of it"
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"the plugins {listed} are left out (--no-plugin), and this may be a key of one of them"
+
+
+def _put(
+    fragments: Iterable[SchemaFragment], shared: dict[str, Any], definitions: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[Clash]]:
+    """Put fragments into their sites, and return what was put there, and what has no place."""
+    environment, job, role = (definitions[name]["properties"] for name in ("environment", "job", "role"))
+    # A role's keys may stand in a job too, so of both there is one owner. The first of each row takes the key.
+    sites = {"environment": (environment,), "job": (job, shared), "role": (shared, job, role)}
+    blocks: dict[str, dict[str, Any]] = {}
+    owners: dict[tuple[int, str], str] = {}
+    clashes = []
+    for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
+        key, places = fragment.key, sites.get(fragment.site)
+        if places is None and fragment.site not in blocks:
+            clashes.append(_homeless(fragment, [*sites, *blocks]))
+            continue
+        places = places or (blocks[fragment.site].setdefault("properties", {}),)
+        if taken := [place for place in places if key in place]:
+            clashes.append(_owned(fragment, owners.get((id(taken[0]), key), "")))
+            continue
+        places[0][key] = blocks[key] = copy.deepcopy(dict(fragment.schema))
+        owners[id(places[0]), key] = fragment.owner
+    return list(blocks.values()), clashes
+
+
+_BELONGS = {
+    "environment": "`{key}` belongs to the environment: it stands at the top",
+    "job": "`{key}` belongs to the job",
+    "role": "`{key}` belongs to a job or a role; for all jobs, `defaults: {{{key}: …}}`",
+}
+_NOWHERE_ELSE = {"environment": ("job", "role"), "job": ("environment", "role"), "role": ("environment",)}
+
+
+def _answer_the_misplaced(definitions: Mapping[str, Any], fragments: Iterable[SchemaFragment]) -> None:
+    """Say of each plugin's key where it belongs, for those who write it elsewhere; the core's keys have such hints."""
+    own = {(fragment.site, fragment.key) for fragment in fragments}
+    for site, key in sorted(own):
+        for other in _NOWHERE_ELSE.get(site, ()):
+            if (other, key) not in own:
+                definitions[other].setdefault("x-elsewhere", {})[key] = _BELONGS[site].format(key=key)
+
+
+def resolves(reference: Any) -> bool:
+    """Tell whether a fragment may refer to something by this ``$ref``."""
+    document, marker, name = reference.partition("#/$defs/") if type(reference) is str else ("", "", "")
+    if document == "pod.schema.json":
+        return name in schema_file("pod.schema.json")["$defs"]
+    return bool(marker) and document in ("", "core.schema.json") and name in joined_source(())["$defs"]
+
+
+def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> Clash:
+    message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
+    hint = did_you_mean(fragment.site, sites) or "the sites are environment, job, role and settings"
+    return Clash(fragment, message, hint, owned=False)
+
+
+def _owned(fragment: SchemaFragment, owner: str) -> Clash:
+    by = owner or "the core"
+    message = f"the key '{fragment.key}' of {fragment.owner} for the {fragment.site} is owned already, by {by}"
+    hint = "a role's keys may stand in a job too; give it another name, or leave one plugin out"
+    return Clash(fragment, message, hint, owner)
+
+
+class _Resolver:
+    """Replaces every ``$ref`` by what it refers to, each target once, so that validators never look anything up."""
+
+    def __init__(self, documents: Mapping[str, Any]) -> None:
+        self._documents = documents
+        self._targets: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def __call__(self, schema: Any, document: str) -> Any:
+        if type(schema) is list:
+            return [self(item, document) for item in schema]
+        if type(schema) is not dict:
+            return schema
+        if "$ref" not in schema:
+            return {key: self(value, document) for key, value in schema.items() if key != "$defs"}
+        target = self._target(schema["$ref"], document)
+        siblings = {key: self(value, document) for key, value in schema.items() if key not in ("$ref", "$defs")}
+        return _both(target, siblings) if siblings else target
+
+    def _target(self, reference: str, document: str) -> dict[str, Any]:
+        name, _, pointer = reference.partition("#/$defs/")
+        key = (name or document, pointer)
+        if key not in self._targets:
+            target: dict[str, Any] = {}
+            self._targets[key] = target  # before it is filled, so that a schema may refer to itself
+            target.update(self(self._documents[key[0]]["$defs"][pointer], key[0]))
+        return self._targets[key]
+
+
+def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
+    """Join a schema and what stands beside the reference to it; where both name types, both must hold."""
+    joined = {**target, **siblings}
+    if "type" in target and "type" in siblings:
+        kinds = [[kind] if type(kind) is str else kind for kind in (target["type"], siblings["type"])]
+        joined["type"] = [kind for kind in kinds[0] if kind in kinds[1]]
+    return joined
+
+
+def _widener(schema: Any, above: tuple[int, ...] = ()) -> Widener | None:
+    """Build the widener of a schema, or None where nothing below it has a short form."""
+    if type(schema) is not dict or id(schema) in above:
+        return None
+    above = (*above, id(schema))
+    properties = {}
+    for key, value in schema.get("properties", {}).items():
+        if key not in ("pod", "container") and (plan := _widener(value, above)):
+            properties[key] = plan
+    others = _widener(schema.get("additionalProperties"), above)
+    items = _widener(schema.get("items"), above)
+    shorthand = tuple(schema.get("x-shorthand", ()))
+    if shorthand or properties or others or items:
+        return Widener(shorthand, properties, others, items)
+    return None

@@ -1,0 +1,112 @@
+"""How the roles of a job make up a TensorFlow cluster: the strategy, inferred or given, and what it needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets.tensorflow import ROLE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfgitops.spec.model import Role
+    from tfgitops.targets.routes import Route
+
+NEEDS: dict[str, tuple[str, ...]] = {
+    "parameter-server": ("chief", "ps", "worker"),
+    "between-graph": ("ps", "worker"),
+    "in-graph": ("worker",),
+}
+"""The roles that a strategy cannot do without."""
+
+
+def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str, list[Problem]]:
+    """Return the strategy of some roles, why it is that, and what is wrong with the roles.
+
+    The rules are those of docs/spec.md, in their order; an impossible set of roles gives an empty strategy.
+    """
+    counts = {role.kind: role.replicas for role in roles if role.kind != "task"}
+    problems = [*_impossible(counts, roles, at), *([] if given == "none" else _misplaced(roles))]
+    if problems:
+        return "", "", problems
+    inferred, why = _infer(counts)
+    if given is None:
+        return inferred, why, list(_unmet(inferred, counts, at, given=False))
+    return given, "given", list(_unmet(given, counts, at, given=True))
+
+
+def _infer(counts: dict[str, int]) -> tuple[str, str]:
+    leaders = counts.get("chief", 0) + counts.get("worker", 0)
+    if not counts:
+        return "none", "there are only further tasks"
+    if "ps" in counts and "chief" not in counts:
+        return "between-graph", "there is a ps and no chief"
+    if "ps" in counts:
+        return "parameter-server", "there are chief, ps and worker"
+    if leaders > 1:
+        return "multi-worker", f"there is no ps, and {leaders} replicas of chief and worker"
+    return "mirrored", "one replica trains alone"
+
+
+def _impossible(counts: dict[str, int], roles: Sequence[Role], at: Route) -> Iterator[Problem]:
+    if not roles:
+        hint = "add a role, such as `worker: 2`"
+        yield Problem(code="TF302", message=f"the job '{at[-1]}' has no roles", at=at, hint=hint)
+        return
+    for kind in ("chief", "evaluator"):
+        if counts.get(kind, 0) > 1:
+            yield Problem(
+                code="TF302", message=f"at most 1 {kind} is allowed, and there are {counts[kind]}",
+                at=(*at, kind, "replicas"), found=str(counts[kind]), expected="1",
+                hint=f"TensorFlow refuses two; put the others under {'worker' if kind == 'chief' else 'tasks'}",
+            )  # fmt: skip
+    if set(counts) == {"evaluator"}:
+        yield Problem(
+            code="TF302", message="an evaluator alone decides nothing: the job would never end", at=(*at, "evaluator"),
+            hint="add the role that trains: chief or worker",
+        )  # fmt: skip
+    elif "ps" in counts and "worker" not in counts:
+        yield Problem(
+            code="TF302", message="there is a ps and no worker to use it", at=(*at, "ps"), expected="worker",
+            hint="add `worker: 2`",
+        )  # fmt: skip
+
+
+def _misplaced(roles: Sequence[Role]) -> Iterator[Problem]:
+    """Refuse further tasks with the name of a role, unless the strategy says that no role of TensorFlow is meant."""
+    for role in roles:
+        if role.kind == "task" and role.name in ROLE_NAMES:
+            message = f"'{role.name}' is a role of TensorFlow's cluster, not a further task"
+            hint = (
+                f"for TensorFlow, write `{role.name}` directly in the job; for another framework, give the job"
+                " `strategy: none`"
+            )
+            yield Problem(code="TF203", message=message, at=role.route, hint=hint, on_key=True)
+
+
+def _unmet(strategy: str, counts: dict[str, int], at: Route, *, given: bool) -> Iterator[Problem]:
+    place = (*at, "strategy") if given else at
+    for kind in NEEDS.get(strategy, ()):
+        if kind not in counts:
+            yield Problem(
+                code="TF302", message=f"strategy {strategy} needs a {kind}, and the job has none", at=place,
+                expected=kind, hint=f"add `{kind}: 1`, or another strategy",
+            )  # fmt: skip
+    leaders = counts.get("chief", 0) + counts.get("worker", 0)
+    if strategy in ("multi-worker", "mirrored"):
+        if "ps" in counts:
+            message = f"strategy {strategy} has no parameter servers, and the job has a ps"
+            yield Problem(code="TF302", message=message, at=place, hint="remove `ps`, or choose parameter-server")
+        if strategy == "mirrored" and leaders != 1:
+            message = f"strategy mirrored is for one replica, and chief and worker make {leaders}"
+            yield Problem(code="TF302", message=message, at=place, hint="choose multi-worker")
+        if strategy == "multi-worker" and leaders == 0:
+            message = "strategy multi-worker needs a worker, and the job has none"
+            yield Problem(code="TF302", message=message, at=place, expected="worker", hint="add `worker: 2`")
+    if strategy == "none" and counts:
+        roles = ", ".join(counts)
+        yield Problem(
+            code="TF302", message=f"strategy none writes no discovery, and the job has the TensorFlow roles {roles}",
+            at=place, hint="put them under `tasks`, or leave the strategy out",
+        )  # fmt: skip

@@ -1,0 +1,296 @@
+"""Put one entry into a map of a text, or take one out, and leave every other byte of the text as it is.
+
+A round trip through a library would lay out anew what it did not have to touch. So the tree of nodes says where to cut,
+and what comes of it is read again: it must be the old value with that one change, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tfgitops.spec.yamltext.textfault import TextError
+from tfgitops.spec.yamltext.tree import Node, compose
+from tfgitops.spec.yamltext.values import parse, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    Value = str | Mapping[str, "Value"]
+    Route = tuple[str, ...]
+    Cut = tuple[int, int, str]
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:(?<=[ \t])#[^\r\n]*)?(?=[\r\n]|\Z)").match
+_BLANKS = re.compile(r"[ \t]*").match
+_COMMA_BEHIND = re.compile(r"[ \t]*,[ \t]*").match
+_MARK: Final = "\ufeff"
+
+
+class EditError(Exception):
+    """Edits that would change something else, too, as where an alias stands for the map; ``routes`` are theirs."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+        super().__init__(", ".join(".".join(route) for route in self.routes))
+
+
+def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
+    """Return a text with some entries put into their maps, replaced or taken out.
+
+    A map that loses its last entry becomes ``{}``. A comment at the end of the line of an entry that is taken out goes
+    with it; those on lines of their own stay.
+
+    Args:
+        raw: the text of a file, with its byte order mark and its line ends.
+        changes: by the entry's route: its new value, a text that needs no quotes or maps of such; None takes it out.
+            All keys of a route but the last lead to a map that is written there.
+
+    Raises:
+        EditError: some of it cannot be done without changing anything else.
+    """
+    try:
+        text = _Text(raw)
+        cuts = [next(_ways(text, route, value)) for route, value in changes.items()]
+        expected = value_of(raw)
+        for route, value in changes.items():
+            expected = _changed(expected, route, value)
+        found = text.cut(cut for way in cuts for cut in way)
+        if value_of(found) == expected:
+            return found
+    except (_NoWayError, StopIteration, TextError):
+        pass
+    return _one_by_one(raw, changes)
+
+
+def _one_by_one(raw: str, changes: Mapping[Route, Value | None]) -> str:
+    """Make one change after the other, each in the first way that changes nothing else."""
+    failed = []
+    for route, value in changes.items():
+        try:
+            text = _Text(raw)
+            ways = map(text.cut, _ways(text, route, value))
+            raw = _first(ways, _changed(value_of(raw), route, value))
+        except _NoWayError:
+            failed.append(route)
+    if failed:
+        raise EditError(failed)
+    return raw
+
+
+def value_of(raw: str) -> Any:
+    """Return the value of a text as it lies in its file."""
+    return parse(_plain(raw))
+
+
+def lines_of(raw: str, routes: Iterable[Route]) -> list[int]:
+    """Return the lines, counted from 1, on which the keys at some routes, or the nearest above them, are written."""
+    tree = compose(_plain(raw))
+    return [_line_of(tree, route) + 1 for route in routes]
+
+
+def _line_of(node: Node | None, route: Route) -> int:
+    line = 0
+    for key in route:
+        if not node or not (found := node.child(key)):
+            break
+        line, node = found[0].line, found[1]
+    return line
+
+
+class _NoWayError(Exception):
+    """One change that cannot be made."""
+
+
+def _plain(raw: str) -> str:
+    return _BREAK.sub("\n", raw.removeprefix(_MARK))
+
+
+class _Text:
+    """A text as it lies in its file, and where the lines of its tree are in it."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        start = len(_MARK) if raw.startswith(_MARK) else 0
+        breaks = [*_BREAK.finditer(raw)]
+        self.starts = [start, *(match.end() for match in breaks)]
+        self.eol = breaks[0][0] if breaks else "\n"
+        self.tree = compose(_plain(raw))
+
+    def follow(self, route: Route) -> tuple[Node | None, Node]:
+        """Return the key above a map, and the map, both written where they stand."""
+        key, node = None, self.tree
+        for name in route:
+            key, node = node.entries.get(name, (None, None)) if node else (None, None)
+        if node is None or node.text is not None or node.items or (key and _is_alias(key, node)):
+            raise _NoWayError
+        return key, node
+
+    def at(self, line: int, column: int = 0) -> int:
+        return self.starts[line] + column if line < len(self.starts) else len(self.raw)
+
+    def start(self, node: Node) -> int:
+        return self.at(node.line, node.column)
+
+    def end(self, node: Node) -> int:
+        return self.at(node.end_line, node.end_column)
+
+    def indentation(self, node: Node) -> str | None:
+        """Return what stands before a node on its line, if these are only blanks."""
+        before = self.raw[self.at(node.line) : self.start(node)]
+        return None if before.strip(" ") else before
+
+    def cut(self, cuts: Iterable[Cut]) -> str:
+        """Make some cuts, which may touch each other, but not overlap."""
+        pieces, done = [], 0
+        for start, end, instead in sorted(cuts, key=lambda cut: cut[:2]):
+            if start < done:
+                raise _NoWayError
+            pieces += [self.raw[done:start], instead]
+            done = end
+        return "".join((*pieces, self.raw[done:]))
+
+    def lines(self, first: int, last: int, instead: str = "") -> Cut:
+        """Take out whole lines; where the last line has no end, the line before it shall have none either."""
+        start, end = self.at(first), self.at(last + 1)
+        if end == len(self.raw) and not self.raw.endswith(("\n", "\r")) and not instead and first:
+            start = len(_BREAK.sub("", self.raw[self.at(first - 1) : start])) + self.at(first - 1)
+        return start, end, instead
+
+
+def _ways(text: _Text, route: Route, value: Value | None) -> Iterator[list[Cut]]:
+    """Yield the ways to make one change, the best first."""
+    above, parent = text.follow(route[:-1])
+    key = route[-1]
+    if value is None:
+        if key not in parent.entries:
+            raise _NoWayError
+        return (_out_of_brackets if parent.flow else _out_of_block)(text, above, parent, key)
+    if key in parent.entries:
+        return _replaced(text, parent.entries[key][1], _flow(value))
+    if parent.flow:
+        return _into_brackets(text, parent, f"{_key(key)}: {_flow(value)}")
+    return _into_block(text, above, parent, key, value)
+
+
+def _replaced(text: _Text, value: Node, written: str) -> Iterator[list[Cut]]:
+    start, end = text.start(value), text.end(value)
+    yield [(start, end, written if text.raw[start - 1] == " " else f" {written}")]
+
+
+def _into_brackets(text: _Text, parent: Node, entry: str) -> Iterator[list[Cut]]:
+    """Put an entry before the first one between brackets, on a line of its own where that one has one."""
+    if not parent.entries:
+        yield [(text.end(parent) - 1, text.end(parent) - 1, entry)]
+        return
+    first = next(iter(parent.entries.values()))[0]
+    indentation, start = text.indentation(first), text.start(first)
+    if indentation is not None and first.line > parent.line:
+        yield [(start, start, f"{entry},{text.eol}{indentation}")]
+    yield [(start, start, f"{entry}, ")]
+
+
+def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: Value) -> Iterator[list[Cut]]:
+    """Put an entry on lines of its own: at the end of a file, else right below the key of its map."""
+    first = next(iter(parent.entries.values()))[0]
+    indentation = text.indentation(first)
+    if indentation is None:
+        return
+    lines = text.eol.join(_block(key, value, indentation))
+    if above is None and not isinstance(value, str):
+        end = len(text.raw)
+        ended = not text.raw or text.raw.endswith(("\n", "\r"))
+        yield [(end, end, f"{lines}{text.eol}" if ended else f"{text.eol}{lines}")]
+    if above is not None and first.line > above.line:
+        below = text.at(above.line + 1)
+        yield [(below, below, f"{lines}{text.eol}")]
+    start = text.at(first.line)
+    yield [(start, start, f"{lines}{text.eol}")]
+
+
+def _out_of_brackets(text: _Text, _above: Node | None, parent: Node, key: str) -> Iterator[list[Cut]]:
+    name, value = parent.entries[key]
+    start, end = text.start(name), text.end(value)
+    comma = _COMMA_BEHIND(text.raw, end)
+    end = comma.end() if comma else end
+    names = list(parent.entries)
+    alone = text.indentation(name) is not None and _REST_OF_LINE(text.raw, end)
+    if alone and (comma or len(names) == 1):
+        yield [text.lines(name.line, value.end_line)]
+    if not comma and names[0] != key:
+        before = text.end(parent.entries[names[names.index(key) - 1]][1])
+        if not text.raw[before:start].strip(" ,"):
+            yield [(before, end, "")]
+        for index in (i for i in range(before, start) if text.raw[i] == ","):
+            yield [(index, index + 1, ""), text.lines(name.line, value.end_line) if alone else (start, end, "")]
+    blank = _BLANKS(text.raw, end) if text.raw[start - 1] == " " and not comma else None
+    yield [(start, blank.end() if blank else end, "")]
+
+
+def _out_of_block(text: _Text, above: Node | None, parent: Node, key: str) -> Iterator[list[Cut]]:
+    name, value = parent.entries[key]
+    indentation, last = text.indentation(name), _last_line(value)
+    if indentation is None:
+        return
+    if len(parent.entries) > 1:
+        yield [text.lines(name.line, last)]
+    elif above is None:
+        yield [text.lines(name.line, last, f"{indentation}{{}}{text.eol}")]
+    else:
+        colon = text.raw.index(":", text.end(above)) + 1
+        yield [(colon, colon, " {}"), text.lines(name.line, last)]
+
+
+def _last_line(node: Node) -> int:
+    """Return the last line on which something of a value is written."""
+    inner = [*node.items, *(value for _, value in node.entries.values())]
+    if inner and not node.flow:
+        return max(map(_last_line, inner))
+    return node.end_line - (node.end_column == 0 and node.end_line > node.line)
+
+
+def _is_alias(key: Node, value: Node) -> bool:
+    return (value.line, value.column) < (key.line, key.column)
+
+
+def _key(key: str) -> str:
+    return key if scalar(key) == key else f"'{key}'"
+
+
+def _flow(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return "{" + ", ".join(f"{_key(key)}: {_flow(inner)}" for key, inner in value.items()) + "}"
+
+
+def _block(key: str, value: Value, indentation: str) -> Iterator[str]:
+    """Yield the lines of an entry; a map of texts stays on one line."""
+    if isinstance(value, str) or all(isinstance(inner, str) for inner in value.values()):
+        yield f"{indentation}{_key(key)}: {_flow(value)}"
+        return
+    yield f"{indentation}{_key(key)}:"
+    for name, inner in value.items():
+        yield from _block(name, inner, f"{indentation}  ")
+
+
+def _changed(value: Mapping[str, Any], route: Route, wanted: Value | None) -> dict[str, Any]:
+    """Return a value with one change, made in copies: what aliases share is changed at this place alone."""
+    changed = dict(value)
+    if len(route) > 1:
+        changed[route[0]] = _changed(value[route[0]], route[1:], wanted)
+    elif wanted is None:
+        del changed[route[0]]
+    else:
+        changed[route[0]] = wanted
+    return changed
+
+
+def _first(candidates: Iterable[str], expected: Any) -> str:
+    """Return the first text that says what is expected."""
+    for candidate in candidates:
+        try:
+            if value_of(candidate) == expected:
+                return candidate
+        except TextError:
+            continue
+    raise _NoWayError

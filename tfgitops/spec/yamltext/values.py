@@ -1,0 +1,238 @@
+"""Build plain values from the events of a text.
+
+Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal integers are typed; ``1.10``, ``no``,
+``25921e05`` and ``2026-01-01`` stay text (docs/spec.md, *Scalars*).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+from ruamel.yaml.events import StreamEndEvent as _StreamEnd
+
+from tfgitops.spec.yamltext.characters import refused_characters
+from tfgitops.spec.yamltext.events import Events, read
+from tfgitops.spec.yamltext.textfault import Fault, Place, TextError
+
+MAX_DEPTH: Final = 100
+MAX_VALUES: Final = 1_000_000
+MAX_FAULTS: Final = 100
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
+_CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
+_TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
+_GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
+_OPEN = object()
+
+
+def parse(text: str) -> Any:
+    """Turn the text of one file into dicts, lists, strings, integers, booleans and None.
+
+    Raises:
+        TextError: with all faults of the text, each with its place.
+    """
+    if faults := [*refused_characters(text)]:
+        raise TextError(faults)
+    if directive := _DIRECTIVE.match(text):
+        line, width = text.count("\n", 0, directive.start(1)), len(directive[1])
+        message = f"the directive '{directive[1].split()[0]}' is not allowed"
+        raise TextError([Fault("TF105", message, line, 0, "leave this line out", width)])
+    return read(text, lambda events: _Builder(text, events).document())
+
+
+def scalar(text: str) -> Any:
+    """Give a plain scalar its value: text, unless it is one of the few typed forms."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    return int(text) if _INTEGER(text) else text
+
+
+class _Builder:
+    """Builds one value, counts what it is made of as it grows, and collects faults on the way."""
+
+    def __init__(self, text: str, events: Events) -> None:
+        self._source = text
+        self._events = events
+        self._next = events.next
+        self._faults: list[Fault] = []
+        self._count = self._depth = 0
+        self._anchors: dict[str, Any] = {}
+        self._end: Any = None
+
+    def document(self) -> Any:
+        self._next()  # the stream begins
+        if type(self._next()) is _StreamEnd:
+            return None
+        value = self._value(self._next())
+        self._next()  # the document ends
+        after = self._next()
+        if type(after) is not _StreamEnd:
+            from tfgitops.spec.yamltext.reasons import second_document  # noqa: PLC0415 - for faulty texts alone
+
+            self._note(second_document(after.start_mark.line, after.start_mark.column))
+        if self._faults:
+            raise TextError(self._faults)
+        return value
+
+    def _note(self, fault: Fault) -> None:
+        self._faults.append(fault)
+        if len(self._faults) == MAX_FAULTS:
+            raise TextError(self._faults)
+
+    def _value(self, event: Any) -> Any:
+        kind = type(event)
+        if kind is AliasEvent:
+            return self._alias(event)
+        self._count += 1
+        if self._count > MAX_VALUES:
+            message = f"the file holds more than {MAX_VALUES:,} values"
+            raise TextError([*self._faults, self._fault(event, "TF106", message, "split it into jobs/*.yaml")])
+        if event.ctag is not None:
+            self._refuse_tag(event)
+        if kind is ScalarEvent:
+            value = self._events.text(event) if self._events.spelled else event.value
+            if event.implicit[0]:
+                value = scalar(value)
+        else:
+            value = self._collection(event, kind)
+        if event.anchor:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _collection(self, event: Any, kind: type) -> Any:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise TextError([*self._faults, self._fault(event, "TF106", *_TOO_DEEP)])
+        if event.anchor:
+            self._anchors[event.anchor] = _OPEN
+        value = self._mapping(event) if kind is MappingStartEvent else self._sequence()
+        self._depth -= 1
+        return value
+
+    def _sequence(self) -> list[Any]:
+        items = []
+        while type(event := self._next()) is not SequenceEndEvent:
+            items.append(self._value(event))
+        self._end = event.end_mark
+        return items
+
+    def _mapping(self, start: Any) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        merged: list[dict[str, Any]] = []
+        first: dict[str, Any] = {}
+        while type(event := self._next()) is not MappingEndEvent:
+            key = self._key(event)
+            inner_event = self._next()
+            inner = self._value(inner_event)
+            if key is None:
+                continue
+            if key in first:
+                self._note(self._duplicate(key, event, first[key]))
+            first.setdefault(key, event.start_mark)
+            if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
+                merged.extend(self._merge_sources(inner, inner_event))
+            else:
+                value.setdefault(key, inner)
+            if self._events.spelled and start.flow_style and inner is None:
+                self._refuse_glued(key, event, inner_event)
+        self._end = event.end_mark
+        for source in merged:  # an earlier source wins over a later one, and what is written here over both
+            for key, inherited in source.items():
+                value.setdefault(key, inherited)
+        return value
+
+    def _key(self, event: Any) -> str | None:
+        """Return a key's text; None, and a fault, if it is none."""
+        if type(event) is ScalarEvent:
+            if event.ctag is not None:
+                self._refuse_tag(event)
+            text = self._events.text(event)
+            if event.anchor:
+                self._anchors[event.anchor] = text
+            return text
+        value = self._value(event)
+        if type(event) is AliasEvent and type(value) is str:
+            return value
+        start, end = event.start_mark, self._end
+        from tfgitops.spec.yamltext.lines import template_at  # noqa: PLC0415 - for faulty texts alone
+
+        if template := template_at(self._source, start.index - 1):
+            self._note(template)
+            return None
+        shape = "map" if type(value) is dict else "list" if type(value) is list else "value"
+        width = end.column - start.column if end and end.line == start.line and end.column > start.column else 1
+        hint = "write `key: value`, with the key in quotes if need be"
+        message = f"a key must be text, and this is a {shape}"
+        self._note(Fault("TF105", message, start.line, start.column, hint, width))
+        return None
+
+    def _alias(self, event: Any) -> Any:
+        name = event.anchor
+        value = self._anchors.get(name, self)
+        if value is self:
+            message = f"'*{name}' is an alias, and no anchor '&{name}' is above"
+            self._note(self._fault(event, "TF103", message, "define the anchor above, or quote the text"))
+            return None
+        if value is _OPEN:
+            message = f"the alias '*{name}' stands inside the value that it stands for"
+            self._note(self._fault(event, "TF106", message, "write the value out here"))
+            return None
+        return self._copied(value, self._depth, event)
+
+    def _copied(self, value: Any, depth: int, alias: Any) -> Any:
+        """Copy what an alias stands for: two places of a spec share nothing."""
+        self._count += 1
+        if self._count > MAX_VALUES:
+            message = f"aliases expand this file to more than {MAX_VALUES:,} values"
+            hint = "write it out, or use `defaults` or `from`"
+            raise TextError([*self._faults, self._fault(alias, "TF106", message, hint)])
+        if not isinstance(value, dict | list):
+            return value
+        if depth >= MAX_DEPTH:
+            raise TextError([*self._faults, self._fault(alias, "TF106", *_TOO_DEEP)])
+        if isinstance(value, list):
+            return [self._copied(inner, depth + 1, alias) for inner in value]
+        return {key: self._copied(inner, depth + 1, alias) for key, inner in value.items()}
+
+    def _merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
+        sources = value if type(value) is list else [value]
+        if all(type(source) is dict for source in sources):
+            return sources
+        hint = "write `<<: *name`, where `&name` stands before a map above"
+        self._note(self._fault(event, "TF105", "'<<' takes a map, or a list of maps", hint))
+        return []
+
+    def _refuse_tag(self, event: Any) -> None:
+        start = event.start_mark
+        written = _TAG.match(self._source, start.index)
+        tag, skipped = (written[1], written.start(1) - start.index) if written else (str(event.ctag), 0)
+        hint = "leave the tag out; quote the value, if it is text"
+        message = f"the tag '{tag}' is not allowed"
+        self._note(Fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
+
+    def _refuse_glued(self, key: str, event: Any, value: Any) -> None:
+        """Refuse `{image:tf}`, which YAML takes for a key `image:tf` without a value."""
+        word = _GLUED_KEY.match(key)
+        if word and event.implicit[0] and value.start_mark.index == value.end_mark.index:
+            start = event.start_mark
+            message = f"no blank after the ':' of '{word[1]}'"
+            hint = f"write `{word[1]}: {key[word.end() :]}`"
+            self._note(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
+
+    def _duplicate(self, key: str, event: Any, earlier: Any) -> Fault:
+        message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"
+        quotes = 2 if self._source[earlier.index] in "'\"" else 0
+        also = Place("first given here", earlier.line, earlier.column, len(key) + quotes)
+        return self._fault(event, "TF104", message, "keep one of the two", also)
+
+    def _fault(self, event: Any, code: str, message: str, hint: str, also: Place | None = None) -> Fault:
+        """Make a fault that covers a scalar or an alias, or else the character with which a collection begins."""
+        start, end = event.start_mark, event.end_mark
+        width = end.column - start.column if end.line == start.line else 1
+        return Fault(code, message, start.line, start.column, hint, max(1, width), also)
+
+
+_TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")

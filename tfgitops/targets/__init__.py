@@ -1,0 +1,1 @@
+"""What is known of the systems that run what is compiled."""

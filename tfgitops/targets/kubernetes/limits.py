@@ -1,0 +1,189 @@
+"""Limits are what Kubernetes asks of a value of the right type: said in JSON Schema, judged by jsonschema.
+
+The schemas are `schemas/pod.rules.schema.json` and `schemas/volcano.schema.json`. `x-rules` on a type is the family
+name of its rules. Where a keyword does not explain itself, its subschema carries `x-rule`, `x-message`, `x-hint`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from tfgitops.targets.kubernetes.fault import Fault, show
+from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.kubernetes.valueformats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfgitops.targets.routes import Route
+
+
+class Saying(NamedTuple):
+    """What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
+
+    word: str
+    sentence: str
+    hint: str
+
+
+_SAYINGS = {
+    "minimum": Saying("min", "must be at least {limit}", "write {limit} or more"),
+    "exclusiveMinimum": Saying("above-zero", "must be above {limit}", "write more than {limit}"),
+    "maximum": Saying("max", "must be at most {limit}", "write {limit} or less"),
+    "minLength": Saying("required", "must not be empty", "fill it in, or leave it out"),
+    "maxLength": Saying("too-long", "must not be longer than {limit} characters", "shorten it"),
+    "minItems": Saying("required", "must not be empty", "fill it in, or leave it out"),
+    "maxItems": Saying("too-long", "must not have more than {limit} items", "take some out"),
+    "maxProperties": Saying("two-sources", "must have only one kind of content", "keep one kind"),
+    "enum": Saying("enum", "must be one of {limit}", "use one of {limit}"),
+    "const": Saying("enum", "must be {limit}", "change it"),
+    "pattern": Saying("form", "does not have the right form", "change it"),
+    "required": Saying("required", "is missing", "add it"),
+    "not": Saying("not-allowed", "must be left out here", "leave it out"),
+}
+
+
+_STRUCTURE = {"type", "properties", "items", "additionalProperties", "default", "x-rules"}
+
+
+def asks(schema: Any) -> bool:
+    """Tell whether a schema may ask for more than types, which are a shape's to judge."""
+    if not isinstance(schema, dict):
+        return False
+    inner = (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties"))
+    return not schema.keys() <= _STRUCTURE or any(map(asks, inner))
+
+
+def judge_limits(place: str, value: Any) -> list[Fault]:
+    """Judge a value by one place of our schemas, as in `pod.rules.schema.json#/$defs/Probe`."""
+    errors = _JUDGE.descend(value, _schema(place))
+    return list(dict.fromkeys(fault for error in errors for fault in _faults(place, error)))
+
+
+def _faults(place: str, error: ValidationError) -> Iterator[Fault]:
+    """Turn one of jsonschema's errors into faults, one for each key that is missing."""
+    route: Route = tuple(error.absolute_path)
+    if "propertyNames" in error.absolute_schema_path:  # the value judged is a key
+        route = (*route, str(error.instance))
+    if error.validator == "required":
+        wanted: Any = error.validator_value
+        found: Any = error.instance
+        yield from (_fault(place, error, (*route, key)) for key in wanted if key not in found)
+    else:
+        yield _fault(place, error, route)
+
+
+def _fault(place: str, error: ValidationError, route: Route) -> Fault:
+    saying = _say(str(error.validator), error.validator_value, error.instance, error.schema)
+    family, fields, words = _trace(place, error.absolute_schema_path)
+    if error.validator == "required":
+        fields = [*fields, str(route[-1])]
+    subject = next((step for step in reversed(route) if isinstance(step, str)), place.rpartition("/")[2])
+    return Fault(
+        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), saying.word]),
+        at=route,
+        message=words.get("x-message", f"{subject} {saying.sentence}"),
+        hint=words.get("x-hint", saying.hint),
+        found="" if error.validator == "required" else show(error.instance),
+    )
+
+
+def _say(keyword: str, wanted: Any, found: Any, schema: Any) -> Saying:
+    """Say what a failed keyword wanted of a value."""
+    if keyword == "format":
+        form = FORMATS[wanted]
+        return Saying(str(wanted), form.sentence, form.hint(found))
+    if keyword == "oneOf":
+        names = [branch["required"][0] for branch in wanted]
+        given = [name for name in names if name in found]
+        if given:
+            return Saying("two-sources", f"must not have both {given[0]} and {given[-1]}", "keep one of them")
+        return Saying("no-source", f"needs one of {_listed(names)}", "add one of them")
+    if keyword in {"minimum", "maximum"} and {"minimum", "maximum"} <= schema.keys():
+        bounds = f"{schema['minimum']} and {schema['maximum']}"
+        return Saying("range", f"must lie between {bounds}", f"write a number between {bounds}")
+    word, *sentences = _SAYINGS[keyword]
+    limit = _listed(filter(None, wanted)) if isinstance(wanted, list) else wanted
+    sentence, hint = (sentence.format(limit=limit) for sentence in sentences)
+    return Saying(word, sentence, hint)
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(map(str, names))
+
+
+def _trace(place: str, path: Iterable[str | int]) -> tuple[str, list[str], dict[str, str]]:
+    """Follow a path through the schemas: the last type's family, the fields below it, and the words said there.
+
+    jsonschema leaves `$ref` out of its paths, so each one on the way is followed as it comes.
+    """
+    file, _, inside = place.partition("#/")
+    family, fields, previous = "", [], ""
+    words: dict[str, str] = {}
+    node: Any = schema_file(file)
+    for step in (*inside.split("/"), *path):
+        node = node[step]
+        if previous == "properties":
+            fields.append(str(step))
+        if step == "items":
+            words = {}
+        while isinstance(node, dict):
+            words.update({key: node[key] for key in ("x-rule", "x-message", "x-hint") if key in node})
+            if "x-rules" in node:
+                family, fields = node["x-rules"], []
+            if "$ref" not in node:
+                break
+            file, node = _resolve(node["$ref"], file)
+            words = {}
+        previous = str(step)
+    return family, fields, words
+
+
+def _resolve(reference: str, file: str) -> tuple[str, Any]:
+    other, _, name = reference.partition("#/$defs/")
+    return other or file, schema_file(other or file)["$defs"][name]
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+
+
+@cache
+def _schema(place: str) -> Any:
+    """Give the schema at one place, with every reference in it replaced by what it refers to."""
+    file, _, inside = place.partition("#/")
+    node: Any = schema_file(file)
+    for step in inside.split("/"):
+        node = node[step]
+    return _without_references(node, file)
+
+
+def _without_references(node: Any, file: str) -> Any:
+    if isinstance(node, list):
+        return [_without_references(item, file) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        other, _, name = node["$ref"].partition("#/$defs/")
+        return _schema(f"{other or file}#/$defs/{name}")
+    return {key: _without_references(value, file) for key, value in node.items()}
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """Match as JSON Schema's own regular expressions do, where `$` is the end and not the line before it."""
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _format(_validator: Any, form: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    if form in FORMATS and not FORMATS[form].accepts(value):
+        yield ValidationError(f"{value!r} is not a {form}")
+
+
+_extend: Any = extend  # jsonschema does not type it
+_JUDGE = _extend(Draft202012Validator, {"format": _format, "pattern": _pattern})({})

@@ -1,0 +1,63 @@
+"""Make ready what users write as raw Kubernetes fields: canonical quantities, file modes as numbers."""
+
+from __future__ import annotations
+
+import marshal
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes.schemafile import schema_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def prepare(value: Any, schema_name: str) -> Any:
+    """Return a partial object of the pod schema in the form in which Kubernetes would give it back.
+
+    The value must have been validated. Quantities become canonical (``1024Mi`` is ``1Gi``), octal file modes become
+    numbers. The same overlay comes back in role after role, and is prepared once: the result is not to be changed.
+    """
+    return _prepared(marshal.dumps(value, 2), schema_name)
+
+
+@lru_cache(maxsize=1024)
+def _prepared(packed: bytes, schema_name: str) -> Any:
+    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+    return _convert(value, {"$ref": f"#/$defs/{schema_name}"})
+
+
+def _convert(value: Any, schema: Any) -> Any:
+    name = _target(schema)
+    if name in _CONVERTERS:
+        return _CONVERTERS[name](value)
+    if name:
+        schema = _definition(name)
+    if type(value) is dict:
+        properties, others = schema.get("properties", {}), schema.get("additionalProperties")
+        return {key: _convert(inner, properties.get(key, others) or {}) for key, inner in value.items()}
+    if type(value) is list:
+        return [_convert(item, schema.get("items") or {}) for item in value]
+    return value
+
+
+def _target(schema: Any) -> str:
+    return str(schema.get("$ref", "")).removeprefix("#/$defs/") if type(schema) is dict else ""
+
+
+@cache
+def _definition(name: str) -> dict[str, Any]:
+    definition: dict[str, Any] = schema_file("pod.schema.json")["$defs"][name]
+    return definition
+
+
+def _quantity(value: Any) -> Any:
+    return value if value is None or quantity.explain(value) else quantity.canonical(value)
+
+
+def _file_mode(value: Any) -> Any:
+    return int(value.removeprefix("0o"), 8) if type(value) is str else value
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"Quantity": _quantity, "FileMode": _file_mode}

@@ -1,0 +1,150 @@
+"""What the server makes of a Job or a Queue before it stores it: pruned, defaulted, and rewritten by the webhook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.shape import Notes, Shape, settle
+from tfgitops.targets.volcano.apply import difference, three_way
+from tfgitops.targets.volcano.hierarchy import rooted
+from tfgitops.targets.volcano.rewrite import rewritten
+
+if TYPE_CHECKING:
+    from tfgitops.targets.routes import Route
+
+    Json = dict[str, Any]
+
+SCHEDULER = "volcano"
+MAX_RETRY = 3
+DEFAULT_QUEUE = "default"
+ROOT_QUEUE = "root"
+NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray": ["svc"]}
+"""Job plugins that need others, which the webhook then adds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """An object as the server would store it, and what was noted on the way; empty where its shape is wrong."""
+
+    manifest: Json
+    notes: Notes
+
+
+def stored(manifest: object, *, tasks: bool = True) -> Stored:
+    """Give what the server would make of a manifest that it creates.
+
+    What it leaves as it is comes back as the same object.
+
+    :param tasks: whether to look into tasks; if not, they are taken to be stored as they are.
+    """
+    settled = _settled(manifest, tasks=tasks)
+    if settled.notes.faults:
+        return settled
+    mutate = _mutate_queue if settled.manifest.get("kind") == "Queue" else _mutate_job
+    return Stored(manifest=mutate(settled.manifest), notes=settled.notes)
+
+
+def applied(old: Json, new: Json) -> tuple[Json, Stored]:
+    """Give the stored object before and after `kubectl apply` of `new` over the applied manifest `old`.
+
+    The webhook adds its defaults only on CREATE; the schema's own come back in each update.
+    """
+    live = stored(old).manifest
+    return live, _settled(three_way(live, old, new))
+
+
+def drift(manifest: Json) -> list[Route]:
+    """List where the stored object would differ from the manifest: defaults, rewriting, pruning."""
+    return difference(manifest, stored(manifest).manifest)
+
+
+def noop(old: Json, new: Json) -> bool:
+    """Tell whether applying `new` over `old` writes nothing at all."""
+    live, after = applied(old, new)
+    return not difference(live, after.manifest)
+
+
+def _settled(manifest: object, *, tasks: bool = True) -> Stored:
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    notes = Notes()
+    if isinstance(manifest, dict) and "status" in manifest:
+        manifest = {key: value for key, value in manifest.items() if key != "status"}
+    result = settle(_shape("Queue" if kind == "Queue" else "Job", tasks=tasks), manifest, (), notes)
+    if notes.faults:
+        return Stored(manifest={}, notes=notes)
+    given = result.get("metadata", {})
+    # The server leaves out what is empty, and the namespace of what has none.
+    metadata = {key: value for key, value in given.items() if value and (kind != "Queue" or key != "namespace")}
+    if len(metadata) < len(given):
+        result = {**result, "metadata": metadata}
+    return Stored(manifest=result, notes=notes)
+
+
+@cache
+def _shape(kind: str, *, tasks: bool) -> Shape:
+    """Give the shape of a Job or a Queue; without tasks, one in which they may be anything."""
+    shape = shape_of("volcano.schema.json", kind)
+    if tasks or kind == "Queue":
+        return shape
+    assert shape.fields is not None
+    spec = shape.fields["spec"]
+    assert spec.fields is not None
+    anything = replace(spec.fields["tasks"], every=Shape(kind="any"))
+    return replace(shape, fields={**shape.fields, "spec": replace(spec, fields={**spec.fields, "tasks": anything})})
+
+
+def _mutate_queue(queue: Json) -> Json:
+    metadata, spec = queue.get("metadata", {}), queue.get("spec")
+    annotations = metadata.get("annotations", {})
+    if annotations != (places := rooted(annotations)):
+        queue = {**queue, "metadata": {**metadata, "annotations": places}}
+    if spec is None:
+        return queue
+    defaults: Json = {"reclaimable": True}
+    if metadata.get("name") != ROOT_QUEUE:
+        defaults["parent"] = ROOT_QUEUE
+    missing = {key: value for key, value in defaults.items() if key not in spec}
+    return {**queue, "spec": {**spec, **missing}} if missing else queue
+
+
+def _mutate_job(job: Json) -> Json:
+    spec = job.get("spec")
+    if spec is None:
+        return job
+    tasks = spec.get("tasks", [])
+    full = [with_defaults(task, i) for i, task in enumerate(tasks)]
+    changes: Json = {}
+    if not all(map(is_, full, tasks)):
+        shape = shape_of("volcano.schema.json", "TaskSpec")
+        changes["tasks"] = full = [settle(shape, rewritten(shape, task), (), Notes()) for task in full]
+    defaults = {
+        "schedulerName": SCHEDULER,
+        "queue": DEFAULT_QUEUE,
+        "maxRetry": MAX_RETRY,
+        "minAvailable": sum(task["minAvailable"] for task in full),
+    }
+    changes.update({key: value for key, value in defaults.items() if not spec.get(key)})
+    plugins = spec.get("plugins", {})
+    missing = [need for plugin in plugins for need in NEEDS.get(plugin, ()) if need not in plugins]
+    if missing:
+        changes["plugins"] = {**plugins, **{need: [] for need in missing}}
+    return {**job, "spec": {**spec, **changes}} if changes else job
+
+
+def with_defaults(task: Json, position: int) -> Json:
+    """Give a task with the webhook's defaults; the same object where it has them all."""
+    changes: Json = {}
+    if not task.get("name"):
+        changes["name"] = f"default{position}"
+    if "minAvailable" not in task:
+        changes["minAvailable"] = task.get("replicas", 0)
+    if not task.get("maxRetry"):
+        changes["maxRetry"] = MAX_RETRY
+    pod = task.get("template", {}).get("spec", {})
+    if pod.get("hostNetwork") and not pod.get("dnsPolicy"):
+        changes["template"] = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
+    return {**task, **changes} if changes else task

@@ -1,0 +1,172 @@
+"""What a cluster with Volcano says of a new Job: its schema and its webhooks, and Kubernetes of the pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.targets.kubernetes import names
+from tfgitops.targets.kubernetes.fault import Fault, Rules, show
+from tfgitops.targets.kubernetes.pod import judge_settled
+from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, ROOT_QUEUE, Stored, stored
+from tfgitops.targets.volcano.jobplugins import judge_plugins
+from tfgitops.targets.volcano.metadata import judge_metadata
+from tfgitops.targets.volcano.policies import judge_policies
+from tfgitops.targets.volcano.tasks import judge_tasks, judge_topologies, replicas_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Json = Mapping[str, Any]
+
+RULES = Rules(
+    {
+        "status-given": ("status is the controller's to write", "leave it out"),
+        "mutate-spec-missing": ("the object has no spec", "give it one"),
+        "job-no-tasks": ("the job has no tasks", "give it at least one"),
+        "job-name": (
+            "the job's name has {found} characters, and becomes a label of its pods",
+            "use at most 63",
+        ),
+        "job-name-dots": (
+            "the svc plugin makes a Service of the job's name, which cannot hold dots",
+            "use hyphens",
+        ),
+        "job-name-digit": (
+            "the svc plugin makes a Service of the job's name, which must start with a letter",
+            "put a letter first",
+        ),
+        "job-min-over-total": (
+            "minAvailable is {found}, but all tasks together have {total} replicas",
+            "ask for at most {total}",
+        ),
+        "job-too-large": ("all tasks together have {found} replicas, more than Volcano counts", "use fewer"),
+        "job-volume-path-duplicate": ("two of the job's volumes are mounted at {found}", "move one of them"),
+        "job-volume-two-claims": (
+            "a job's volume has an existing claim or a new one, not both",
+            "keep volumeClaimName or volumeClaim",
+        ),
+        "job-volume-no-claim": ("this volume has no claim", "give volumeClaimName"),
+        "job-volume-claim-name": (
+            "{found} is not a legal name of a claim",
+            "use lower-case letters, digits, - and .",
+        ),
+        "queue-is-root": ("jobs cannot be put into the root queue", "use a queue below it"),
+        "queue-missing": ("there is no queue {found}", "use one of {queues}"),
+        "queue-not-open": ("the queue {queue} is {found}, and takes no jobs", "open it, or use another queue"),
+        "queue-not-leaf": (
+            "the queue {found} has queues below it, so it takes no jobs itself",
+            "use one of {queues}",
+        ),
+    }
+)
+REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
+
+
+def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
+    """List what the cluster would refuse of a Job, and what we refuse beyond that (see `stricter.py`).
+
+    :param manifest: any JSON value.
+    :param queues: the Queues that exist, as manifests; one without status is taken to be open.
+    """
+    return judge_stored(manifest, stored(manifest), queues)
+
+
+def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tasks: bool = True) -> list[Fault]:
+    """Do the same for who has asked already what the server would store of the manifest.
+
+    :param tasks: whether to judge each task's policies and pod, too.
+    """
+    if after.notes.faults:
+        return [*after.notes.faults, *after.notes.limits]
+    assert isinstance(manifest, dict)
+    faults = [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
+    if tasks:
+        for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ())):
+            faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
+    return faults
+
+
+def judge_task(task: Json) -> Iterator[Fault]:
+    """Judge one task's policies and pod; `tasks.py` judges its numbers and names, and tasks against each other."""
+    yield from judge_policies(task.get("policies", ()), ("policies",))
+    for fault in judge_settled(task.get("template", {})):
+        yield fault.below(("template",))
+
+
+def _judge_object(manifest: Json, job: Json) -> Iterator[Fault]:
+    if manifest.get("status") is not None:
+        yield RULES.fault("status-given", ("status",))
+    if "spec" not in job:
+        yield RULES.fault("mutate-spec-missing", ("spec",))
+    elif not job["spec"].get("tasks"):
+        yield RULES.fault("job-no-tasks", ("spec", "tasks"))
+    yield from judge_metadata(job.get("metadata", {}), namespaced=True)
+
+
+def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
+    """Judge the spec of a Job as the server would store it."""
+    name, spec = job.get("metadata", {}).get("name", ""), job.get("spec", {})
+    tasks = spec.get("tasks", [])
+    yield from _judge_name(name, spec)
+    yield from _judge_gang(spec, tasks)
+    yield from judge_tasks(name, tasks, ("spec", "tasks"))
+    yield from judge_policies(spec.get("policies", ()), ("spec", "policies"))
+    yield from judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
+    yield from judge_topologies(spec)
+    yield from _judge_volumes(spec.get("volumes", ()))
+    yield from _judge_queue(spec.get("queue", DEFAULT_QUEUE), queues)
+
+
+def _judge_name(name: str, spec: Json) -> Iterator[Fault]:
+    at = ("metadata", "name")
+    if len(name) > names.LABEL_MAX:
+        yield RULES.fault("job-name", at, found=len(name))
+    if "svc" not in spec.get("plugins", {}):
+        return
+    if "." in name:
+        yield RULES.fault("job-name-dots", at, found=show(name))
+    elif name[:1].isdigit():
+        yield RULES.fault("job-name-digit", at, found=show(name))
+
+
+def _judge_gang(spec: Json, tasks: Sequence[Json]) -> Iterator[Fault]:
+    at = ("spec", "minAvailable")
+    total, least = sum(map(replicas_of, tasks)), spec.get("minAvailable", 0)
+    if total > REPLICAS_MAX:
+        yield RULES.fault("job-too-large", at, found=total)
+    if least > total:
+        yield RULES.fault("job-min-over-total", at, found=least, expected=f"at most {total}", total=total)
+
+
+def _judge_volumes(volumes: Sequence[Json]) -> Iterator[Fault]:
+    seen = set()
+    for i, volume in enumerate(volumes):
+        at = ("spec", "volumes", i)
+        path, claim = volume.get("mountPath", ""), volume.get("volumeClaimName", "")
+        if path in seen:
+            yield RULES.fault("job-volume-path-duplicate", (*at, "mountPath"), found=path)
+        seen.add(path)
+        if claim and "volumeClaim" in volume:
+            yield RULES.fault("job-volume-two-claims", at)
+        elif not claim and "volumeClaim" not in volume:
+            yield RULES.fault("job-volume-no-claim", at)
+        elif claim and not names.is_dns_subdomain(claim):
+            yield RULES.fault("job-volume-claim-name", (*at, "volumeClaimName"), found=show(claim))
+
+
+def _judge_queue(name: str, queues: Sequence[Json]) -> Iterator[Fault]:
+    """Judge the queue that a job is put into: it exists, is open, and has no queues below it."""
+    at = ("spec", "queue")
+    if name == ROOT_QUEUE:
+        yield RULES.fault("queue-is-root", at)
+        return
+    known = {queue["metadata"]["name"]: queue for queue in queues}
+    if name not in known:
+        yield RULES.fault("queue-missing", at, found=show(name), queues=", ".join(sorted(known)))
+        return
+    state = known[name].get("status", {"state": "Open"}).get("state", "")
+    if state != "Open":
+        yield RULES.fault("queue-not-open", at, found=state or "not open yet", queue=name)
+    below = [other for other, queue in known.items() if queue.get("spec", {}).get("parent") == name]
+    if below:
+        yield RULES.fault("queue-not-leaf", at, found=name, queues=", ".join(sorted(below)))

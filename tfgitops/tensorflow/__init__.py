@@ -1,1 +1,0 @@
-"""What TensorFlow wants of a cluster, and how its programs find each other."""

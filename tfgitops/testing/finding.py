@@ -1,0 +1,181 @@
+"""The plugins of a test: those that are installed, and those that it brings, as files, packages, modules or objects."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import tomllib
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tfgitops import discover
+from tfgitops.plugins.discovery import hook_seconds, imported
+from tfgitops.plugins.door import GROUP, Plugin, Plugins
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.load import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+LOCAL = "tfgitops_local_"
+"""What the modules of local plugins are called by, as the compiler calls them."""
+
+
+def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = ()) -> Plugins:
+    """Return the plugins that are installed, and the given ones in the place of those that have the same names.
+
+    Args:
+        given: each a plugin's module, or an object with hooks, the file of a local plugin, the folder of a package
+            whose pyproject.toml has the entry point, or the name of an installed plugin.
+        installed: whether all that are installed are there, too; those of tfgitops are among them.
+        without: names of installed plugins that are left out.
+
+    Raises:
+        CompileError: a plugin is not there, or cannot be used.
+    """
+    known = {plugin.name: plugin for plugin in discover(without=without).plugins}
+    chosen = dict(known) if installed else {}
+    for one in given:
+        for plugin in load(one, known):
+            chosen[plugin.name] = plugin
+    return together(chosen.values())
+
+
+def together(plugins: Iterable[Plugin]) -> Plugins:
+    """Join some plugins, in the order of their names."""
+    return Plugins(tuple(sorted(plugins, key=lambda plugin: plugin.name)), seconds=hook_seconds())
+
+
+def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
+    """Return the plugins that one thing stands for, as `find_plugins` has it.
+
+    ``known`` are those that are installed, by their names, where they have been looked for already.
+
+    Raises:
+        CompileError: a plugin is not there, or cannot be used.
+    """
+    if known is None:
+        known = {plugin.name: plugin for plugin in discover().plugins}
+    if isinstance(given, Plugin):
+        return [given]
+    if isinstance(given, str) and not given.endswith(".py"):
+        if given not in known:
+            raise _refuse(f"there is no plugin '{given}'", f"the plugins are {', '.join(known)}")
+        return [known[given]]
+    if isinstance(given, (str, Path)):
+        path = Path(given).resolve()
+        return load_package(path) if path.is_dir() else [load_file(path)]
+    if same := [plugin for plugin in known.values() if plugin.hooks is given]:
+        return same
+    plugin = Plugin(_name(given), None, str(getattr(given, "__version__", "0")), _origin(given))
+    return [_imported(plugin, lambda: given, Path(getattr(given, "__file__", None) or "."))]
+
+
+def load_file(path: Path, origin: str = "") -> Plugin:
+    """Import a local plugin, whose ``origin`` is its file as a repository names it.
+
+    Raises:
+        CompileError: it is not there, or cannot be imported.
+    """
+    name = f"{LOCAL}{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise _refuse(f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader = spec.loader
+
+    def run() -> ModuleType:
+        loader.exec_module(module)
+        return module
+
+    return _imported(Plugin(path.stem, None, "local", origin or path.name), run, path, str(path))
+
+
+def _imported(plugin: Plugin, run: Callable[[], Any], place: Path, file: str = "") -> Plugin:
+    """Import a plugin that speaks our version of the contract, as the compiler does.
+
+    Raises:
+        CompileError: it cannot be used, for what the compiler says of it.
+    """
+    found = imported(plugin, run, hook_seconds(), file)
+    if found.fault:
+        hint = found.fault.hint.partition("until it can be used")[0].rstrip("; ") or "mend that, then try again"
+        raise CompileError([replace(found.fault, file=shown(place), hint=hint)])
+    return found
+
+
+def load_package(folder: Path) -> list[Plugin]:
+    """Import the plugins that a package's pyproject.toml names as entry points, installed or not.
+
+    Raises:
+        CompileError: there is none, or one cannot be imported.
+    """
+    path = folder / "pyproject.toml"
+    points = names_plugins(path)
+    if not points:
+        hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
+        raise _refuse(f"{path} names no plugin", hint)
+    version = str(_project(path).get("version", "0"))
+    return [
+        _imported(Plugin(name, None, version, target), partial(import_from, folder, target), path)
+        for name, target in sorted(points.items())
+    ]
+
+
+def names_plugins(path: Path) -> dict[str, str]:
+    """Return the plugins that a pyproject.toml names as entry points: what each name stands for."""
+    points: dict[str, str] = _project(path).get("entry-points", {}).get(GROUP, {})
+    return points
+
+
+def _project(path: Path) -> dict[str, Any]:
+    try:
+        project: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+    return project
+
+
+def import_from(folder: Path, target: str) -> Any:
+    """Import what an entry point names from its own folder, afresh; whatever its own code raises is let through."""
+    module, _, attribute = target.partition(":")
+    places = [str(folder), str(folder / "src")]
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files
+    sys.path[:0] = places
+    try:
+        _forget(module)
+        found: Any = importlib.import_module(module)
+        for name in filter(None, attribute.split(".")):
+            found = getattr(found, name)
+    finally:
+        sys.dont_write_bytecode = kept
+        for place in places:
+            sys.path.remove(place)
+    return found
+
+
+def _forget(module: str) -> None:
+    """Forget what was imported under a name, and below it: another folder's, or this one's as it was."""
+    top = module.partition(".")[0]
+    for name in [name for name in sys.modules if name == top or name.startswith(f"{top}.")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _name(given: Any) -> str:
+    """Name a plugin after its module, or its class: `tfgitops_cost_centre` is `cost-centre`."""
+    named = given.__name__ if isinstance(given, (ModuleType, type)) else type(given).__name__
+    return named.rpartition(".")[2].removeprefix("tfgitops_").replace("_", "-").lower()
+
+
+def _origin(given: Any) -> str:
+    return getattr(given, "__name__", None) or f"{type(given).__module__}.{type(given).__name__}"
+
+
+def _refuse(message: str, hint: str) -> CompileError:
+    return CompileError([Diagnostic(code="TF902", severity="error", message=message, hint=hint)])
