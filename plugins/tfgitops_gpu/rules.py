@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Job, Note, Problem, Role, pod_requests, quantity
+from tfgitops import Job, Note, Problem, Role, quantity
 from tfgitops_gpu.families import DEPRECATED, family, gpu_resources, product_label
 
 if TYPE_CHECKING:
@@ -66,17 +66,10 @@ def check_containers(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]
     """Report containers of a planned Job with resources that no node can give together."""
     for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
         spec = task["template"]["spec"]
-        if _is_suspect(pod_requests(spec)):
-            for container in (*spec["containers"], *spec.get("initContainers", ())):
-                limits = container.get("resources", {}).get("limits") or {}
-                if devices := [name for name in sorted(limits) if family(name)]:
-                    yield from _check_families(job, role, devices)
-
-
-def _is_suspect(requests: Mapping[str, int]) -> bool:
-    """Tell whether a pod asks for more than one device, or for one by its old name."""
-    devices = [name for name in requests if "/" in name]
-    return len(devices) > 1 or any(name in DEPRECATED for name in devices)
+        for container in (*spec["containers"], *spec.get("initContainers", ())):
+            limits = container.get("resources", {}).get("limits") or {}
+            if devices := [name for name in sorted(limits) if family(name)]:
+                yield from _check_families(job, role, devices)
 
 
 def _check_families(job: Job, role: Role, devices: list[str]) -> Iterator[Problem]:

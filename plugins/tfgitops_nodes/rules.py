@@ -23,7 +23,7 @@ from tfgitops_nodes.pools import Amounts, Pool, Wish, read_pools, wish_of
 from tfgitops_nodes.slots import slots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 
 def check_jobs(
@@ -39,7 +39,7 @@ def check_jobs(
 def _check_job(job: Job, manifest: Mapping[str, Any], pools: tuple[Pool, ...]) -> Iterator[Problem]:
     problems: list[Problem] = []
     needs: list[tuple[Role, Need]] = []
-    counted = (_roles(job, manifest), manifest["spec"]["tasks"], gang_pods(manifest), slots_of(manifest))
+    counted = (job.roles, manifest["spec"]["tasks"], gang_pods(manifest), slots_of(manifest))
     for role, task, count, slots in zip(*counted, strict=True):
         spec = task["template"]["spec"]
         amounts, wish = (*sorted(one for one in pod_requests(spec).items() if one[1]), *slots), wish_of(spec)
@@ -51,16 +51,6 @@ def _check_job(job: Job, manifest: Mapping[str, Any], pools: tuple[Pool, ...]) -
         else:
             problems.append(_not_there(job, role, spec, pools, _fitting(amounts, pools) or pools))
     yield from problems or check_gang(job, needs)
-
-
-def _roles(job: Job, manifest: Mapping[str, Any]) -> Sequence[Role]:
-    """Return a role for each task; those of a pinned job are its manifest's, whatever the spec says by now."""
-    if job.get("pin") is None:
-        return job.roles
-    return [
-        Role(name=task["name"], kind="task", replicas=task["replicas"], data={}, route=(*job.route, "pin"))
-        for task in manifest["spec"]["tasks"]
-    ]
 
 
 @lru_cache(maxsize=1024)

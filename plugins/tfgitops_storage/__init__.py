@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_storage.claims import claim_manifest
-from tfgitops_storage.mounts import mounts, pod_parts, shared_memory
+from tfgitops_storage.mounts import claim_manifest, mounts, pod_parts, shared_memory
 from tfgitops_storage.rules import check_access, check_role, check_volume
 
 if TYPE_CHECKING:

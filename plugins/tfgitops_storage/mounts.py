@@ -1,4 +1,4 @@
-"""What one role mounts, in Kubernetes's words."""
+"""The claims of an environment, and what one role mounts of them, in Kubernetes's words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops import Job, Role, quantity
-from tfgitops_storage.claims import claim_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+DEFAULT_ACCESS = "ReadWriteOnce"
 SHM_PATH = "/dev/shm"  # noqa: S108 - the pod's own
 SHM_VOLUME = "dev-shm"
 
@@ -28,6 +28,28 @@ class Mount(NamedTuple):
     sub_path: str
     read_only: bool
     position: int
+
+
+def access_of(volume: Mapping[str, Any]) -> str:
+    """Return a volume's access mode; nothing for an existing claim that does not tell."""
+    return str(volume.get("access", DEFAULT_ACCESS if "size" in volume else ""))
+
+
+def claim_name(name: str, volume: Mapping[str, Any]) -> str:
+    """Return the claim that a volume stands for: the one it names, or ours, named after it."""
+    return str(volume.get("claim", name))
+
+
+def claim_manifest(name: str, volume: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claim of one block of `volumes`, with the defaults that the API server would add."""
+    spec: dict[str, Any] = {
+        "accessModes": [access_of(volume)],
+        "resources": {"requests": {"storage": quantity.canonical(volume["size"])}},
+        "volumeMode": "Filesystem",
+    }
+    if "storageClass" in volume:
+        spec["storageClassName"] = volume["storageClass"]
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
 
 
 def mounts(job: Job, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Role, tuple[Mount, ...]]]:

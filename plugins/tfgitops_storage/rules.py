@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from tfgitops import Job, Note, Problem, Role, Route, did_you_mean, quantity
-from tfgitops_storage.claims import access_of, claim_name
-from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, Mount
+from tfgitops_storage.mounts import SHM_PATH, SHM_VOLUME, Mount, access_of, claim_name
 
 Volumes = Mapping[str, Mapping[str, Any]]
 User = tuple[Job, Role, tuple[Mount, ...]]

@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 from tfgitops import Plugins, hookimpl
 from tfgitops.cli import app
 from tfgitops.plugins.door import Plugin
-from tfgitops.plugins.isolation import Aside, Isolation
-from tfgitops.plugins.timelimit import OutOfTimeError, TimeLimit
+from tfgitops.plugins.faults import OutOfTimeError
+from tfgitops.plugins.isolation import Aside, isolated, time_limit
 from tfgitops.report.text import render
 from tfgitops.spec.diagnostics import CompileError
 
@@ -60,7 +60,6 @@ UNUSABLE = {
     "it cannot be imported": ("import nosuch\n", TEAM, "cannot be imported: ModuleNotFoundError"),
     "it is no Python": ("def (\n", TEAM, "cannot be imported: SyntaxError: invalid syntax (broken.py:1)"),
     "it ends the program": ("raise SystemExit(0)\n", TEAM, "cannot be imported: SystemExit(0) (broken.py:1)"),
-    "it raises what nothing catches": ("raise GeneratorExit\n", TEAM, "cannot be imported: GeneratorExit()"),
     "another version of the contract": (HEAD.replace("= 1", "= 2"), TEAM, "declares tfgitops_api = 2"),
     "a version that is none": (HEAD.replace("= 1", "= True"), TEAM, "declares tfgitops_api = True"),
     "a hook that is none": (HEAD, TEAM + hook("tfgitops_contributes", "job", "return []"), "did you mean"),
@@ -278,38 +277,12 @@ def test_the_lock_has_nothing_against_a_plugin_that_cannot_be_used(repository: P
 
 RAISED = {
     "an end of the program": "raise SystemExit(0)",
-    "an end of a generator": "raise GeneratorExit",
     "no memory": "raise MemoryError",
     "no memory, really": "x = [0] * (1 << 60)",
     "a recursion": "def f(): return f()\nf()",
     "a recursion of generators": "def f(): yield from f()\nyield from f()",
-    "an exception that cannot be shown": "class E(Exception):\n    def __repr__(self): raise SystemExit\nraise E",
-    "an exception with a name for its text": "class E(Exception):\n    def __repr__(self): return 7\nraise E",
     "an iterator that raises": "class I:\n    def __iter__(self): raise KeyError('x')\nreturn I()",
-    "an answer that lies about its class": (
-        "class A:\n    @property\n    def __class__(self): raise KeyError('x')\nreturn [A()]"
-    ),
-    "an answer that lies about its reason": (
-        "class A:\n    @property\n    def because(self): raise KeyError('x')\nreturn [A()]"
-    ),
-    "a class that lies about its name": (
-        "class M(type):\n    @property\n    def __name__(self): raise KeyError('x')\n"
-        "class A(metaclass=M): pass\nreturn [A()]"
-    ),
-    "a target that is equal to all": (
-        "class A:\n    def __eq__(self, other): return True\n    __hash__ = None\n"
-        "return [Patch((A(),), {}, ()), Patch((A(), A()), {}, ())]"
-    ),
-    "a value that cannot be compared": (
-        "class A:\n    def __eq__(self, other): raise SystemExit\n"
-        "return [job.patch({'metadata': {'labels': {'a': A()}}})]"
-    ),
-    "a map that raises": (
-        "class A(dict):\n    def items(self): raise SystemExit\n"
-        "from collections.abc import Mapping\nclass B(Mapping):\n    def __getitem__(self, key): raise SystemExit\n"
-        "    def __iter__(self): return iter(['metadata'])\n    def __len__(self): return 1\nreturn [job.patch(B())]"
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", RAISED)
@@ -349,7 +322,7 @@ def test_an_installed_plugin_is_named_with_its_version_and_package(
 
 
 def test_an_answer_without_end_is_cut(repository: Plugged) -> None:
-    repository.plugin("broken", contribute("while True: yield job.patch({'metadata': {'labels': {'a': 'b'}}})"))
+    repository.plugin("broken", contribute("patch = job.patch({})\nwhile True: yield patch"))
     [found] = repository.compile().diagnostics
     assert (found.code, "100,000 answers" in found.message) == ("TF902", True)
 
@@ -398,7 +371,6 @@ LOOPS = {
         "for _ in range(2):\n    try:\n        while True: pass\n    except BaseException: pass\nwhile True: pass"
     ),
     "in a comparison": "import re; re.match('(a+)+b', 'a' * 60)",
-    "while it is shown": "class A:\n    def __repr__(self):\n        while True: pass\nreturn [A()]",
 }
 
 
@@ -409,7 +381,7 @@ def test_a_hook_that_does_not_end_is_stopped(what: str, name: str, hurried: Plug
     start = time.monotonic()
     found = hurried.compile().diagnostics
     assert time.monotonic() - start < 5
-    assert "TF901" in {one.code for one in found} or what == "while it is shown"
+    assert "TF901" in {one.code for one in found}
     text = render(found)
     assert "plugin 'slow' local" in text
     assert "slow.py" in text
@@ -473,7 +445,7 @@ def test_timers_and_handlers_of_others_come_back() -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with pytest.raises(OutOfTimeError), TimeLimit("it", 0.05):
+        with pytest.raises(OutOfTimeError), time_limit(0.05):
             time.sleep(10)
         assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] < 0.3
         time.sleep(0.4)
@@ -487,7 +459,7 @@ def test_there_is_no_limit_outside_the_main_thread_and_no_fault() -> None:
     done = []
 
     def work() -> None:
-        with TimeLimit("it", 0.01):
+        with time_limit(0.01):
             time.sleep(0.05)
         done.append(1)
 
@@ -495,15 +467,6 @@ def test_there_is_no_limit_outside_the_main_thread_and_no_fault() -> None:
     thread.start()
     thread.join()
     assert done == [1]
-
-
-def test_code_that_catches_what_stops_it_ends_the_run(hurried: Plugged) -> None:
-    body = "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass"
-    hurried.plugin("deaf", contribute(body))
-    code = "import tfgitops.plugins.timelimit as t; t._AGAIN = 0.01; from tfgitops.cli import app; app(['build'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "plugin 'deaf' is to end after 0.2 s, and catches what stops it: all ends\n"
 
 
 # --- what it leaves behind ----------------------------------------------------------------------------------------
@@ -545,31 +508,6 @@ def test_a_plugin_that_goes_to_another_folder_is_brought_back(failure: str, repo
         assert found.message == "plugin 'stray' local changed the working directory to / in tfgitops_objects"
 
 
-MUTATIONS = {
-    "a name": "object.__setattr__(job, 'name', 'evil')",
-    "a number": "object.__setattr__(job.roles[0], 'replicas', 9)",
-    "what is behind a view": "job.data._data['image'] = 'evil'",
-    "what is behind the environment": "job.environment.data._data['namespace'] = {'name': 'evil'}",
-    "a setting": "job.environment.settings._data['evil'] = {'evil': 1}",
-}
-
-
-@pytest.mark.parametrize("what", MUTATIONS)
-def test_what_was_changed_behind_our_back_is_found_out(what: str, repository: Plugged) -> None:
-    repository.plugin("evil", contribute(f"{MUTATIONS[what]}\nreturn []"))
-    [found] = repository.compile().diagnostics
-    assert found.message == "plugin 'evil' local (evil.py) has changed what it was given to read"
-    repository.plugin("good", contribute("return []"))
-    assert "one of plugin 'evil'" in repository.compile().diagnostics[0].message
-
-
-def test_what_was_changed_last_is_found_out_too(repository: Plugged) -> None:
-    body = "object.__setattr__(environment.jobs[0], 'name', 'evil')\nreturn []"
-    repository.plugin("evil", hook("tfgitops_check_manifests", "environment, manifests", body))
-    [found] = repository.compile().diagnostics
-    assert found.code == "TF902"
-
-
 def test_standard_output_is_ours_again_whatever_a_plugin_made_of_it(repository: Plugged) -> None:
     repository.plugin("thief", contribute("import sys; sys.stdout = None\nreturn []"))
     before = sys.stdout
@@ -582,7 +520,7 @@ def test_a_folder_that_is_gone_is_nobodys_fault(tmp_path: Path, monkeypatch: pyt
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with Isolation("x", 1):
+    with isolated("x", 1):
         pass
     os.chdir(tmp_path)
 
@@ -645,9 +583,7 @@ def test_nothing_of_it_is_imported_where_all_plugins_are_bundled(repository: Plu
         "\nprint(*sorted(m for m in sys.modules if m.startswith('tfgitops.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"tfgitops.plugins.isolation", "tfgitops.plugins.timelimit", "tfgitops.plugins.hooktrace"} & {
-        *done.stdout.split()
-    }
+    assert not {"tfgitops.plugins.isolation", "tfgitops.plugins.hooktrace"} & {*done.stdout.split()}
     assert "tfgitops.plugins.door" in done.stdout.split() or done.stdout == ""
 
 

@@ -203,7 +203,7 @@ def test_no_order_of_plugins_changes_a_byte(repository: Plugged) -> None:
     repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
     repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
     repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
-    plugins = repository.discover("gpu", "nodes", "storage")
+    plugins = repository.discover("gpu", "nodes", "policy", "storage")
     texts = {
         tuple(file.text for file in repository.compile(Plugins(order)).files) for order in permutations(plugins.plugins)
     }
@@ -328,6 +328,58 @@ def test_any_mapping_and_any_sequence_will_do_and_is_copied(repository: Plugged)
     assert metadata["annotations"] == {"a": "a", "b": "b"}
     assert metadata["labels"]["team"] == "vision"
     assert repository.pod()["containers"][0]["args"] == ["--fast"]
+
+
+ODD = {
+    "a Decimal": ("from decimal import Decimal\nlabel = Decimal(1)", "Decimal('1')"),
+    "a number of another library": ("from array import array\nlabel = array('i', [1])", "array('i', [1])"),
+    "a path": ("from pathlib import PurePosixPath\nlabel = PurePosixPath('a')", "PurePosixPath('a')"),
+    "a date": ("from datetime import date\nlabel = date(2026, 1, 1)", "datetime.date(2026, 1, 1)"),
+    "a member of an enumeration": ("from enum import Enum\nlabel = Enum('E', 'A').A", "<E.A: 1>"),
+    "a generator": ("label = (one for one in 'a')", "<generator object"),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_value_of_an_odd_type_is_refused_and_shown(what: str, repository: Plugged) -> None:
+    body, found = ODD[what]
+    repository.plugin("odd", contribute(f"{body}\nyield job.patch({{'metadata': {{'labels': {{'a': label}}}}}})"))
+    [told] = repository.compile().diagnostics
+    assert told.code == "TF902"
+    assert "`value.metadata.labels.a` is no JSON that a manifest can hold" in told.message
+    assert told.found.startswith(found)
+
+
+def test_enumerations_of_texts_and_numbers_are_taken_for_these(repository: Plugged) -> None:
+    body = """
+    from enum import IntEnum, StrEnum
+    text, number = StrEnum("S", {"A": "a"}).A, IntEnum("I", {"A": 7}).A
+    yield job.patch({"metadata": {"labels": {text: text}}})
+    yield job.roles[0].pod({"spec": {"terminationGracePeriodSeconds": number}})
+    """
+    repository.plugin("odd", contribute(body))
+    assert repository.job()["metadata"]["labels"]["a"] == "a"
+    assert repository.pod()["terminationGracePeriodSeconds"] == 7
+
+
+@pytest.mark.parametrize(
+    ("problem", "found"),
+    [
+        ("code=Code.A, message='m', at=()", "<Code.A: 'X1'>"),
+        ("code='X1', message=Code.A, at=()", "<Code.A: 'X1'>"),
+        ("code='X1', message='m', at=['jobs']", "['jobs']"),
+        ("code='X1', message='m', at=('jobs', Code.A)", "('jobs', <Code.A: 'X1'>)"),
+        ("code='X1', message='m', at=(), notes=[]", "[]"),
+        ("code='X1', message='m', at=(), words=(0, 'a')", "(0, 'a')"),
+    ],
+)
+def test_a_problem_with_a_value_of_an_odd_type_is_refused_and_shown(
+    problem: str, found: str, repository: Plugged
+) -> None:
+    body = f"from enum import Enum\nclass Code(str, Enum):\n    A = 'X1'\nyield Problem({problem})"
+    repository.plugin("odd", hook("tfgitops_check_environment", "environment", body))
+    [told] = repository.compile().diagnostics
+    assert (told.code, told.found) == ("TF902", found)
 
 
 def test_what_a_plugin_said_wrongly_is_told_beside_its_crash(repository: Plugged) -> None:

@@ -171,6 +171,25 @@ def test_what_is_no_list_of_answers_is_told_as_the_compiler_tells_it(what: str, 
     assert said in found[0].message
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('code="TEAM01"', "code=None"), "its `code` is wrong"),
+        (('message="nobody is no team"', "message=7"), "its `message` is wrong"),
+        (('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}', "{}"), "its `manifest.apiVersion` is"),
+        ((YIELD, 'yield Patch(["job"], {}, None)'), "its `target` is wrong"),
+    ],
+)
+def test_an_answer_with_a_wrong_field_is_told_as_the_compiler_tells_it(
+    change: Change, said: str, tmp_path: Path
+) -> None:
+    path = plugin(tmp_path, change)
+    path.write_text(path.read_text().replace("import Object,", "import Object, Patch,"))
+    found = breaches(path, SPECS)
+    assert {breach.rule for breach in found} == {"answers"}
+    assert said in found[0].message
+
+
 def test_a_plugin_that_raises_is_told_so_and_nothing_that_follows_from_it(tmp_path: Path) -> None:
     path = tmp_path / "team.py"
     path.write_text(

@@ -10,7 +10,6 @@ from tfgitops.compiler.files import files, too_large
 from tfgitops.compiler.findings import Findings
 from tfgitops.compiler.pluginchecks import check_environment, check_manifests
 from tfgitops.planning.plan import Planner
-from tfgitops.plugins.seals import Seal
 from tfgitops.spec.diagnostics import CompileError, ordered
 from tfgitops.spec.load import load
 from tfgitops.spec.resolve import resolve
@@ -53,7 +52,7 @@ def _compile(
     source = load(folder, project)
     findings.found += source.warnings
     if source.project.settings:
-        from tfgitops.plugins.settings import judge_settings  # noqa: PLC0415 - most repositories have none
+        from tfgitops.plugins.settingsfile import judge_settings  # noqa: PLC0415 - most repositories have none
 
         findings.found += judge_settings(source.project, plugins)
     findings.found += validate_parts(source.documents, plugins.schema)
@@ -64,7 +63,6 @@ def _compile(
         problems += findings.allow(environment, plugins, source.day)
     findings.add(places, problems)
     assert environment is not None  # else there was an error
-    seal = Seal(environment, plugins)
     check_environment(environment, plugins, findings)
 
     planner = Planner(environment, plugins, source.committed)
@@ -76,5 +74,5 @@ def _compile(
     environment = planner.environment
 
     findings.add(places, admit(environment, objects, plugins))
-    check_manifests(environment, objects, plugins, findings, seal)
+    check_manifests(environment, objects, plugins, findings)
     return environment, objects

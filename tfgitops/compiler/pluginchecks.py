@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tfgitops.compiler.findings import Findings
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
-    from tfgitops.plugins.seals import Seal
     from tfgitops.spec.diagnostics import Problem
     from tfgitops.spec.model import Environment
 
@@ -25,10 +24,8 @@ def check_environment(environment: Environment, plugins: Plugins, findings: Find
     findings.add(environment.places, _in_force(environment, asked), faults)
 
 
-def check_manifests(
-    environment: Environment, objects: Iterable[Planned], plugins: Plugins, findings: Findings, seal: Seal
-) -> None:
-    """Add what plugins find wrong with the planned manifests, and what they changed though they must not."""
+def check_manifests(environment: Environment, objects: Iterable[Planned], plugins: Plugins, findings: Findings) -> None:
+    """Add what plugins find wrong with the planned manifests."""
     faults: list[Problem] = []
     manifests = tuple(View(planned.manifest) for planned in objects)
     accelerators = tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), faults))
@@ -36,7 +33,7 @@ def check_manifests(
         "tfgitops_check_manifests", (), faults, environment=environment, manifests=manifests,
         accelerators=accelerators,
     )  # fmt: skip
-    findings.add(environment.places, [*_at_pins(environment, asked)], [*faults, *seal.broken()])
+    findings.add(environment.places, _at_pins(environment, asked), faults)
 
 
 def _in_force(environment: Environment, asked: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:

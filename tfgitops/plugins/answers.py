@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator, SchemaError
 
+from tfgitops.plugins.faults import refusal
 from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
 from tfgitops.plugins.patches import plain_patch
-from tfgitops.plugins.plain import AnswerError, check_route, expect, is_route, kind_of, place_of, plain_map
+from tfgitops.plugins.plain import AnswerError, check_route, expect, is_route, place_of, plain_map
 from tfgitops.spec.diagnostics import Note, Problem, Words
 from tfgitops.spec.model import Patch
 from tfgitops.spec.schema.specschema import resolves
@@ -19,8 +20,9 @@ from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.kinds import file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
+    from tfgitops.plugins.door import Plugin
     from tfgitops.targets.routes import Route
 
 _OF_THE_COMPILER = re.compile(r"TF[0-9]").match
@@ -35,49 +37,46 @@ _ANSWERS_MAX = 100_000
 _REFUSED_MAX = 20
 
 
-class Refusal(NamedTuple):
-    """An answer that its hook does not allow: what it is, how it came, the route that it names, and what is wrong."""
-
-    answer: Any
-    kind: str
-    verb: str
-    route: Route
-    error: AnswerError
+ANYTHING: dict[str, Any] = {}
+"""The schema of a key whose own one is broken: it may have any value."""
 
 
-def accept(hook: str, results: Iterable[Any], refused: list[Refusal], *, trusted: bool = False) -> list[Any]:
+def accept(plugin: Plugin, hook: str, results: Iterable[Any], at: Route, problems: list[Problem]) -> list[Any]:
     """Return the answers that a hook allows, as the compiler may use them: plain, and not shared with the plugin.
 
-    Patches may share values, which are not to be changed.
+    Patches may share values, which are not to be changed. A bundled plugin's schemas need not be judged at every start,
+    nor its thousands of patches: what is wrong with them is a bug of ours, and mypy knows their types.
 
     Args:
+        plugin: who answers.
         hook: the name of the hook.
-        results: what a plugin answered, each an iterable of answers. Whatever it raises on the way is let through.
-        refused: takes each answer that the hook does not allow, and why; of very many the first ones.
-        trusted: whether the plugin is one of ours: its schemas need not be judged at every start, nor its thousands of
-            patches, since what is wrong with them is a bug of ours, and mypy knows their types.
+        results: what the plugin answered, each an iterable of answers. Whatever it raises on the way is let through.
+        at: the route of what the plugin was asked about.
+        problems: takes each answer that the hook does not allow, and why; of very many the first ones.
     """
     wanted, check = _ANSWERS[hook]
-    if trusted and wanted in (Patch, SchemaFragment):
+    if plugin.bundled and wanted in (Patch, SchemaFragment):
         return [*chain.from_iterable(results)]
     taken: list[Any] = []
+    told = len(problems)
     for result in results:
         if not is_iterable_of_answers(result):
-            expected = f"{wanted.__name__}, yielded or in a list"
-            refused.append(_refusal(result, "returned", AnswerError("", result, expected)))
+            error = AnswerError("", result, f"{wanted.__name__}, yielded or in a list")
+            problems.append(refusal(plugin, f"returned {_a(result)} from {hook}", error, at))
             continue
         for number, answer in enumerate(result):
+            what = f"yielded {_a(answer)} from {hook}"
             if number == _ANSWERS_MAX:
                 error = AnswerError(f"and {_ANSWERS_MAX:,} answers before it, and does not end")
-                refused.append(_refusal(answer, "yielded", error))
+                problems.append(refusal(plugin, what, error, at))
                 break
             try:
-                if not isinstance(answer, wanted):
-                    raise AnswerError("", answer, wanted.__name__)  # noqa: TRY301 - one way for all that is refused
+                expect(isinstance(answer, wanted), "", answer, wanted.__name__)
                 taken.append(check(answer))
             except AnswerError as error:
-                if len(refused) < _REFUSED_MAX:
-                    refused.append(_refusal(answer, "yielded", error))
+                taken += _known_key(answer)
+                if len(problems) < told + _REFUSED_MAX:
+                    problems.append(refusal(plugin, what, error, _route_of(answer) or at))
     return taken
 
 
@@ -86,16 +85,22 @@ def is_iterable_of_answers(result: Any) -> bool:
     return hasattr(type(result), "__iter__") and not isinstance(result, (str, bytes, Mapping, *_KINDS))
 
 
-def known_key(refusal: Refusal) -> Iterator[SchemaFragment]:
-    """Yield the key that a refused fragment claims, if it says so much, with a schema that allows all."""
-    fragment = refusal.answer
-    if isinstance(fragment, SchemaFragment) and all(type(n) is str and n for n in (fragment.site, fragment.key)):
-        yield SchemaFragment(fragment.site, fragment.key, {})
+def _known_key(answer: Any) -> list[SchemaFragment]:
+    """Return the key that a refused fragment claims, if it says so much."""
+    if isinstance(answer, SchemaFragment) and all(type(name) is str and name for name in (answer.site, answer.key)):
+        return [SchemaFragment(answer.site, answer.key, ANYTHING)]
+    return []
 
 
-def _refusal(answer: Any, verb: str, error: AnswerError) -> Refusal:
-    route: Any = getattr(answer, "because", getattr(answer, "at", None))
-    return Refusal(answer, kind_of(answer), verb, route if is_route(route) else (), error)
+def _route_of(answer: Any) -> Route:
+    """Return the route that an answer names, if it names one."""
+    route = getattr(answer, "because", getattr(answer, "at", ()))
+    return route if is_route(route) else ()
+
+
+def _a(answer: Any) -> str:
+    name = type(answer).__name__
+    return f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name}"
 
 
 def _object(answer: Object) -> Object:
@@ -131,38 +136,32 @@ def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
 
 
 def _problem(answer: Problem) -> Problem:
-    expect(type(answer.code) is str and answer.code, "code", answer.code, "a code of the plugin's own, such as COST01")
+    _expect_texts(answer, "code", "message")
     expect(not _OF_THE_COMPILER(answer.code), "code", answer.code, "a code of the plugin's own: TF is the compiler's")
-    expect(type(answer.message) is str and answer.message, "message", answer.message, "text")
     expect(answer.severity in ("error", "warning", "note"), "severity", answer.severity, "error, warning or note")
     expect(type(answer.allowable) is bool, "allowable", answer.allowable, "True or False")
-    for name in ("found", "expected", "hint"):
-        expect(type(getattr(answer, name)) is str, name, getattr(answer, name), "text")
+    _expect_texts(answer, "found", "expected", "hint", least=0)
     check_route(answer.at, "at")
-    words: Any = answer.words
-    right = words is None or (
-        type(words) is Words and type(words.line) is int and type(words.text) is str and words.text
-    )
-    expect(right, "words", words, "Words, or None")
+    if answer.words is not None:
+        expect(isinstance(answer.words, Words), "words", answer.words, "Words, or None")
+        expect(type(answer.words.line) is int, "words.line", answer.words.line, "a whole number")
+        _expect_texts(answer.words, "text")
     expect(type(answer.notes) is tuple, "notes", answer.notes, "a tuple of Notes")
     for note in answer.notes:
-        expect(isinstance(note, Note) and type(note.message) is str, "notes", note, "a Note with a message")
+        expect(isinstance(note, Note), "notes", note, "a Note with a message")
+        _expect_texts(note, "message")
         check_route(note.at, "notes.at")
-    if type(answer) is Problem:
-        return answer
-    return Problem(**{name: getattr(answer, name) for name in Problem.__dataclass_fields__})
+    return answer
 
 
 def _accelerator(answer: Accelerator) -> Accelerator:
-    for name in ("resource", "title"):
-        expect(type(getattr(answer, name)) is str and getattr(answer, name), name, getattr(answer, name), "text")
+    _expect_texts(answer, "resource", "title")
     expect(type(answer.devices) is int and answer.devices > 0, "devices", answer.devices, "a whole number from 1")
-    return Accelerator(answer.resource, answer.title, answer.devices)
+    return answer
 
 
 def _fragment(answer: SchemaFragment) -> SchemaFragment:
-    for name in ("site", "key"):
-        expect(type(getattr(answer, name)) is str and getattr(answer, name), name, getattr(answer, name), "text")
+    _expect_texts(answer, "site", "key")
     schema = plain_map(answer.schema, "schema", further=(float, type(None)))
     try:
         Draft202012Validator.check_schema(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
@@ -171,6 +170,12 @@ def _fragment(answer: SchemaFragment) -> SchemaFragment:
         raise AnswerError(f"`{place}` of the key '{answer.key}' is no JSON Schema: {error.message}") from error
     _check_keywords(schema, ("schema",))
     return SchemaFragment(answer.site, answer.key, schema)
+
+
+def _expect_texts(answer: Any, *names: str, least: int = 1) -> None:
+    for name in names:
+        value = getattr(answer, name)
+        expect(type(value) is str and len(value) >= least, name, value, "text")
 
 
 def _check_keywords(schema: Any, at: Route) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import os
+import re
 import sys
 from collections import defaultdict
 from dataclasses import replace
@@ -12,11 +12,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins
-from tfgitops.plugins.faults import failed_import, keys_unknown, unusable
+from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins, isolation_of
+from tfgitops.plugins.faults import OutOfTimeError, failed_import, keys_unknown, unusable
 from tfgitops.plugins.hookspecs import API_VERSION
 from tfgitops.plugins.plain import brief
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import kind_of, resolved, shown
 from tfgitops.targets.nearest import did_you_mean
 
@@ -49,28 +49,18 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
 def hook_seconds() -> float:
     """Read how many seconds one call of a plugin may take; 0 is without end."""
     text = os.environ.get(_LIMIT, "")
-    if not text:
-        return SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if 0 <= seconds < math.inf:
-        return seconds
+    if re.fullmatch(r"(\d*\.?\d+)?", text):
+        return float(text or SECONDS)
     hint = f"such as 60; 0 is without a limit, and without the variable it is {SECONDS:g}"
-    raise _refuse(f"{_LIMIT} is no number of seconds: {text[:40]!r}", hint)
+    raise CompileError.of("TF101", f"{_LIMIT} is no number of seconds: {text[:40]!r}", hint)
 
 
 def _traced() -> bool:
     """Read whether each call of a plugin is shown."""
     text = os.environ.get(_TRACE, "")
     if text not in ("", "hooks"):
-        raise _refuse(f"{_TRACE} is {text[:40]!r}", f"{_TRACE}=hooks shows each call of a plugin")
+        raise CompileError.of("TF101", f"{_TRACE} is {text[:40]!r}", f"{_TRACE}=hooks shows each call of a plugin")
     return bool(text)
-
-
-def _refuse(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
 
 
 def _check_names(known: list[str], without: Iterable[str], project: Project | None) -> None:
@@ -115,7 +105,7 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
         return plugin.unusable(f"cannot be read: {error.strerror}", "see [tool.tfgitops] plugins")
     if not inside:
         return plugin.unusable("is not a file inside the root", "see [tool.tfgitops] plugins")
-    found = imported(plugin, lambda: _import_file(path), seconds, str(path))
+    found = imported(plugin, lambda: import_file(path), seconds, str(path))
     return replace(found, fault=replace(found.fault, file=shown(path))) if found.fault else found
 
 
@@ -125,11 +115,12 @@ def imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str 
     ``file`` is its own, if it is known. One that cannot be used has a fault.
     """
     try:
-        return _declared(plugin, load() if plugin.bundled else _isolated(plugin, load, seconds))
+        with isolation_of(plugin, seconds):
+            return _declared(plugin, load())
     except KeyboardInterrupt as error:
         error.add_note(f"while {plugin} was imported")
         raise
-    except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
+    except (Exception, SystemExit, OutOfTimeError) as error:  # noqa: BLE001 - whatever it is, it is the plugin's fault
         return plugin.unusable(f"cannot be imported: {failed_import(error, file, seconds)}")
 
 
@@ -142,14 +133,8 @@ def _declared(plugin: Plugin, hooks: Any) -> Plugin:
     return Plugin(plugin.name, hooks, plugin.version, plugin.origin, plugin.bundled)
 
 
-def _isolated(plugin: Plugin, load: Callable[[], Any], seconds: float) -> Any:
-    from tfgitops.plugins.isolation import Isolation  # noqa: PLC0415 - for who has plugins of others
-
-    with Isolation(plugin.name, seconds):
-        return load()
-
-
-def _import_file(path: Path) -> ModuleType:
+def import_file(path: Path) -> ModuleType:
+    """Import the file of a local plugin, which nobody else can import."""
     name = f"tfgitops_local_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

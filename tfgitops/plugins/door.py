@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
+import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.resources import files
@@ -13,28 +14,27 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from tfgitops.plugins import hookspecs
-from tfgitops.plugins.answers import Refusal, accept
-from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, refusal, told, unusable
+from tfgitops.plugins.answers import accept
+from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, told, unusable
 from tfgitops.plugins.keys import Claims, Keys, join_keys
 from tfgitops.spec.diagnostics import CODES, Diagnostic, Problem
 from tfgitops.spec.model import read_only
-from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from tfgitops.plugins.hookspecs import SchemaFragment
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
-    Answers = tuple[list[Any], list[Refusal]]
-    Asked = tuple[str, "Plugin", Any]
+    Call = Callable[..., list[Iterable[Any]]]
 
 GROUP = "tfgitops"
 SECONDS = 10.0
 """How long one call of a plugin may take: so long that no machine is too slow for a hook that ends."""
 
-_HOOKS = [name for name in vars(hookspecs) if name.startswith("tfgitops_")]
+_NOTHING = nullcontext()
 _MAKING = ("tfgitops_contribute", "tfgitops_objects")
 """The hooks without whose answers the manifests are not whole."""
 
@@ -55,6 +55,12 @@ class Plugin:
 
     def __str__(self) -> str:
         return f"plugin '{self.name}' {self.version} ({self.origin})"
+
+    @property
+    def codes(self) -> Mapping[str, str]:
+        """What each code of its problems stands for; nothing where it lists none."""
+        listed = getattr(self.hooks, "CODES", None)
+        return listed if isinstance(listed, dict) else {}
 
     def unusable(self, what: str, hint: str = "") -> Plugin:
         """Return the same plugin as one that cannot be used."""
@@ -79,8 +85,7 @@ class Plugins:
     def __post_init__(self) -> None:
         self._manager = pluggy.PluginManager(GROUP)
         self._manager.add_hookspecs(hookspecs)
-        self._callers: dict[tuple[str, str], Any] = {}
-        self._askable: dict[str, list[tuple[Plugin, Any]]] = {}
+        self._callers: dict[str, list[tuple[Plugin, Call]]] = {}
         self._late: dict[str, Problem] = {}  # who did not come to an end, for all copies of this
         self._failed: set[str] | None = None  # who failed in one environment
         self._spoilt = False
@@ -88,44 +93,22 @@ class Plugins:
         self.plugins = tuple(plugin if plugin.fault else self._registered(plugin) for plugin in named)
 
     def _registered(self, plugin: Plugin) -> Plugin:
-        """Make a plugin's hooks ready, or say why they cannot be used."""
+        """Register a plugin's hooks, or say why they cannot be used."""
         try:
-            self._manager.register(plugin.hooks, plugin.name)
-            wrong, hint = self._misnamed(plugin)
-        except KeyboardInterrupt:
-            raise
-        except pluggy.PluginValidationError as error:
-            wrong, hint = misfit(plugin.hooks, error)
-        except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
+            wrong, hint = misfit(self._manager, plugin.hooks)
+            if not wrong:
+                self._manager.register(plugin.hooks, plugin.name)
+        except Exception as error:  # noqa: BLE001 - reading an attribute of an object may run code of the plugin
             wrong, hint = f"cannot be used: {' '.join(told(error).split())}", ""
-        if not wrong:
-            return plugin
-        if self._manager.has_plugin(plugin.name):
-            self._manager.unregister(name=plugin.name)
-        return plugin.unusable(wrong, hint)
-
-    def _misnamed(self, plugin: Plugin) -> tuple[str, str]:
-        """Refuse hooks that would never be called, for a slip of the pen or for want of a mark."""
-        marked = {caller.name for caller in self._manager.get_hookcallers(plugin.hooks) or ()}
-        named = {name for name in dir(plugin.hooks) if name.startswith("tfgitops_")}
-        functions = {name for name in named if inspect.isroutine(inspect.getattr_static(plugin.hooks, name))}
-        for name in sorted({*marked, *functions}):
-            if name not in _HOOKS:
-                hint = did_you_mean(name, _HOOKS) or f"the hooks are {', '.join(_HOOKS)}"
-                return f"has {name}, which is no hook", hint
-            if name not in marked:
-                return f"has {name}, which is not marked as a hook", "put @hookimpl before it"
-        return "", ""
+        return plugin.unusable(wrong, hint) if wrong else plugin
 
     @cached_property
     def keys(self) -> Keys:
         """The keys that the plugins own; who is at fault there is asked for nothing else."""
         claims = []
-        for plugin in self.plugins:
-            if call := self._caller("tfgitops_schema", plugin):
-                problems: list[Problem] = []
-                answered = self._traced if self.traced else self._answered
-                claims.append(Claims(plugin, *answered(("tfgitops_schema", plugin, call), (), problems, {}), problems))
+        for plugin, call in self._calls("tfgitops_schema"):
+            problems: list[Problem] = []
+            claims.append(Claims(plugin, self._answers("tfgitops_schema", plugin, call, (), problems), problems))
         return join_keys(claims, more=any(plugin.fault for plugin in self.plugins), without=self.without)
 
     @property
@@ -152,12 +135,7 @@ class Plugins:
         if self._spoilt or any(plugin.fault for plugin in self.plugins):
             return False
         out = self.keys.out | (self._failed or frozenset())
-        return not any(self._caller(hook, plugin) for plugin in self.plugins if plugin.name in out for hook in _MAKING)
-
-    @property
-    def outside(self) -> tuple[Plugin, ...]:
-        """Those that can be used, and are not bundled."""
-        return tuple(plugin for plugin in self._usable if not plugin.bundled)
+        return not any(plugin.name in out for hook in _MAKING for plugin, _ in self._calls(hook))
 
     @property
     def late(self) -> frozenset[str]:
@@ -169,8 +147,7 @@ class Plugins:
         """What each code of a problem stands for: the compiler's, and those that plugins list as ``CODES``."""
         found = dict(CODES)
         for plugin in self.plugins:
-            listed = None if plugin.fault else getattr(plugin.hooks, "CODES", None)
-            for code, meaning in listed.items() if isinstance(listed, dict) else ():
+            for code, meaning in () if plugin.fault else plugin.codes.items():
                 found.setdefault(str(code), f"{meaning} (plugin `{plugin.name}`)")
         return found
 
@@ -195,82 +172,70 @@ class Plugins:
         ``only`` is the name of the one that is asked, where it is not all of them.
         """
         shown = {name: read_only(value) for name, value in arguments.items()}
-        answered = self._traced if self.traced else self._answered
         for plugin, call in self._calls(hook):
-            if (only and plugin.name != only) or (self._failed and plugin.name in self._failed):
+            if plugin.name in self.keys.out or (only and plugin.name != only):
+                continue
+            if self._failed and plugin.name in self._failed:
                 continue
             if self._late and plugin.name in self._late:
                 problems.append(replace(self._late[plugin.name], at=at))
                 self._give_up(plugin)
                 continue
-            for answer in answered((hook, plugin, call), at, problems, shown)[0]:
+            for answer in self._answers(hook, plugin, call, at, problems, **shown):
                 yield plugin.name, answer
 
-    def _traced(self, asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]) -> Answers:
-        from tfgitops.plugins.hooktrace import traced  # noqa: PLC0415 - for who asks for it
-
-        return traced(self._answered, asked, at, problems, shown)
-
-    def _answered(self, asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]) -> Answers:
-        """Ask one plugin: return its answers and those that are refused, and add what is wrong to ``problems``."""
-        hook, plugin, call = asked
-        refused: list[Refusal] = []
+    def _answers(
+        self, hook: str, plugin: Plugin, call: Call, at: Route, problems: list[Problem], **shown: Any
+    ) -> list[Any]:
+        """Ask one plugin: return its answers, and add what is wrong to ``problems``."""
+        before, start = len(problems), time.perf_counter()
         try:
-            if plugin.bundled:
-                return accept(hook, call(**shown), refused, trusted=True), refused
-            from tfgitops.plugins.isolation import Isolation  # noqa: PLC0415 - for who has plugins of others
-
-            with Isolation(plugin.name, self.seconds):
-                return accept(hook, call(**shown), refused), refused
+            with isolation_of(plugin, self.seconds):
+                answers = accept(plugin, hook, call(**shown), at, problems)
         except KeyboardInterrupt as error:
             error.add_note(f"while {plugin} was in {hook}")
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever a plugin may raise is its own fault
-            problem = failure(plugin, hook, error, at, self.seconds)
-            problems.append(problem)
+        except (Exception, SystemExit, OutOfTimeError) as error:  # noqa: BLE001 - whatever it is, it is the plugin's
+            answers = []
+            problems.append(failure(plugin, hook, error, at, self.seconds))
             if isinstance(error, OutOfTimeError):
-                self._late[plugin.name] = problem
+                self._late[plugin.name] = problems[-1]
             self._give_up(plugin)
-            return [], refused
-        finally:
-            if refused:
-                problems += [refusal(plugin, hook, one, at) for one in refused]
-                self._spoilt = self._spoilt or hook in _MAKING
+        if len(problems) > before and hook in _MAKING:
+            self._spoilt = True
+        if self.traced:
+            from tfgitops.plugins.hooktrace import show  # noqa: PLC0415 - for who asks for it
+
+            seconds = time.perf_counter() - start
+            show(hook, plugin, shown, answers, problems=problems[before:], seconds=seconds)
+        return answers
 
     def _give_up(self, plugin: Plugin) -> None:
         if self._failed is not None:
             self._failed.add(plugin.name)
 
-    @cached_property
-    def _usable(self) -> tuple[Plugin, ...]:
-        return tuple(plugin for plugin in self.plugins if not plugin.fault and plugin.name not in self.keys.out)
-
-    def _calls(self, hook: str) -> list[tuple[Plugin, Any]]:
+    def _calls(self, hook: str) -> list[tuple[Plugin, Call]]:
         """Return who has a hook, and how it is called: made once, for it is asked for thousands of times."""
-        if hook not in self._askable:
-            callers = [(plugin, self._caller(hook, plugin)) for plugin in self._usable]
-            self._askable[hook] = [(plugin, call) for plugin, call in callers if call]
-        return self._askable[hook]
-
-    def _caller(self, hook: str, plugin: Plugin) -> Any:
-        key = (hook, plugin.name)
-        if key not in self._callers:
-            others = [other.hooks for other in self.plugins if other is not plugin and not other.fault]
-            caller = None if plugin.fault else self._manager.subset_hook_caller(hook, others)
-            match caller.get_hookimpls() if caller else []:
-                case []:
-                    self._callers[key] = None
-                case [one] if not (one.wrapper or one.hookwrapper or one.kwargnames):
-                    self._callers[key] = partial(_call, one)
-                case _:
-                    self._callers[key] = caller
-        return self._callers[key]
+        if hook not in self._callers:
+            found = getattr(self._manager.hook, hook).get_hookimpls()
+            several = [(plugin, [one for one in found if one.plugin is plugin.hooks]) for plugin in self.plugins]
+            self._callers[hook] = [(plugin, partial(_call, own)) for plugin, own in several if own and not plugin.fault]
+        return self._callers[hook]
 
 
-def _call(one: pluggy.HookImpl, **arguments: Any) -> list[Iterable[Any]]:
-    """Call a plain function as pluggy would, without what it does for many: it is asked thousands of times."""
-    answers: Any = one.function(*[arguments[name] for name in one.argnames])
-    return [] if answers is None else [answers]
+def isolation_of(plugin: Plugin, seconds: float) -> AbstractContextManager[None]:
+    """Return what code of a plugin runs in; bundled plugins need nothing."""
+    if plugin.bundled:
+        return _NOTHING
+    from tfgitops.plugins.isolation import isolated  # noqa: PLC0415 - for who has plugins of others
+
+    return isolated(plugin.name, seconds)
+
+
+def _call(functions: list[pluggy.HookImpl], **arguments: Any) -> list[Iterable[Any]]:
+    """Call functions of one plugin as pluggy would, without what it does for many plugins."""
+    answers: Iterator[Any] = (one.function(*[arguments[name] for name in one.argnames]) for one in functions)
+    return [answer for answer in answers if answer is not None]
 
 
 def read_schema(package: str, name: str = "schema.json") -> dict[str, Any]:

@@ -10,14 +10,16 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.plugins import hookspecs
+from tfgitops.plugins.hookspecs import HOOKS
 from tfgitops.plugins.plain import brief
 from tfgitops.spec.diagnostics import Diagnostic, Problem
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from tfgitops.plugins.answers import Refusal
+    from pluggy import PluginManager
+
     from tfgitops.plugins.door import Plugin
+    from tfgitops.plugins.plain import AnswerError
     from tfgitops.targets.routes import Route
 
 _ITS_FAULT = "this is a fault of the plugin, {}, not of the spec"
@@ -52,29 +54,34 @@ def failure(plugin: Plugin, hook: str, error: BaseException, at: Route, seconds:
     return Problem(code=code, at=at, message=f"plugin '{plugin.name}' {plugin.version} {what}", hint=hint)
 
 
-def refusal(plugin: Plugin, hook: str, refused: Refusal, at: Route) -> Problem:
+def refusal(plugin: Plugin, what: str, error: AnswerError, at: Route) -> Problem:
     """Say that an answer is not what the hook promises."""
-    error = refused.error
-    article = "an" if refused.kind[:1] in tuple("AEIOaeio") else "a"
-    what = f"{refused.verb} {article} {refused.kind} from {hook}{': ' if error.message else ''}{error.message}"
+    said = ": ".join(filter(None, (f"plugin '{plugin.name}' {plugin.version} {what}", error.message)))
     return Problem(
-        code="TF902", message=f"plugin '{plugin.name}' {plugin.version} {what}", at=refused.route or at,
-        found=error.found, expected=error.expected, hint=_ITS_FAULT.format(plugin.origin),
+        code="TF902", message=said, at=at, found=error.found, expected=error.expected,
+        hint=_ITS_FAULT.format(plugin.origin),
     )  # fmt: skip
 
 
-def misfit(hooks: Any, error: Exception) -> tuple[str, str]:
-    """Say which argument of a hook there is not, and what helps."""
-    for name, spec in vars(hookspecs).items():
-        hook = getattr(hooks, name, None) if name.startswith("tfgitops_") else None
-        taken = inspect.signature(hook).parameters.values() if callable(hook) else ()
-        known = list(inspect.signature(spec).parameters) if taken else []
-        for one in taken:
+def misfit(manager: PluginManager, hooks: Any) -> tuple[str, str]:
+    """Say which function of a plugin would never be called, or could not be, and what helps; else nothing."""
+    for name in dir(hooks):
+        options = manager.parse_hookimpl_opts(hooks, name)
+        function = getattr(hooks, name) if options or name.startswith("tfgitops_") else None
+        if not inspect.isroutine(function):
+            continue
+        hook = (options and options.get("specname")) or name
+        if hook not in HOOKS:
+            return f"has {hook}, which is no hook", did_you_mean(hook, HOOKS) or f"the hooks are {', '.join(HOOKS)}"
+        if not options:
+            return f"has {hook}, which is not marked as a hook", "put @hookimpl before it"
+        known = getattr(manager.hook, hook).spec.argnames
+        for one in inspect.signature(function).parameters.values():
             if one.name not in known and one.default is inspect.Parameter.empty:
                 may = f"it may take: {', '.join(known)}" if known else "it takes none"
-                near = did_you_mean(one.name, known)
-                return f"cannot be used: {name} has no argument '{one.name}'", "; ".join(filter(None, (near, may)))
-    return f"cannot be used: {' '.join(told(error).split())}", ""
+                hint = "; ".join(filter(None, (did_you_mean(one.name, known), may)))
+                return f"cannot be used: {hook} has no argument '{one.name}'", hint
+    return "", ""
 
 
 def unusable(message: str, hint: str = "") -> Diagnostic:
@@ -104,21 +111,15 @@ def failed_import(error: BaseException, file: str, seconds: float) -> str:
 def _where(error: BaseException, file: str) -> str:
     """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    own = [(name, line) for name, line in lines if file and name.startswith(file)]
-    own = own or [(name, line) for name, line in lines if not _is_of_others(name)] or [*filter(_is_in_ours, lines[-1:])]
+    own = [(name, line) for name, line in lines if file and name.startswith(file.removesuffix("__init__.py"))]
+    own = own or [(name, line) for name, line in lines if not _is_of_others(name)]
     return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
 
 
 def file_of(hooks: Any) -> str:
-    """Return the file that a plugin is written in, or the folder of its package, or nothing."""
+    """Return the file that a plugin is written in, a package's first one, or nothing."""
     module = hooks if isinstance(hooks, ModuleType) else sys.modules.get(type(hooks).__module__)
-    file = str(getattr(module, "__file__", None) or "")
-    return file.removesuffix("__init__.py")
-
-
-def _is_in_ours(place: tuple[str, int]) -> bool:
-    """Tell whether a line is one of the compiler's; one of Python's own says nothing."""
-    return place[0].startswith(_OURS)
+    return getattr(module, "__file__", None) or ""
 
 
 def _is_of_others(file: str) -> bool:

@@ -117,3 +117,6 @@ def tfgitops_check_manifests(
     ``accelerators`` are those of all plugins, in the order of their names.
     """
     raise NotImplementedError
+
+
+HOOKS = [name for name in vars() if name.startswith("tfgitops_")]

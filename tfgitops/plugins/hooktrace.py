@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
@@ -12,14 +11,8 @@ from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Patch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tfgitops.plugins.answers import Refusal
     from tfgitops.plugins.door import Plugin
     from tfgitops.targets.routes import Route
-
-    Asked = tuple[str, Plugin, Any]
-    Answers = tuple[list[Any], list[Refusal]]
 
 WIDTH = 160
 """A longer line is cut."""
@@ -28,26 +21,18 @@ _SHOWN_AT_MOST = 50
 _VALUE_MAX = 90
 
 
-def traced(
-    answered: Callable[..., Answers], asked: Asked, at: Route, problems: list[Problem], shown: dict[str, Any]
-) -> Answers:
-    """Ask a plugin by ``answered``, and show on standard error what it was asked, what it said, and how long it took.
-
-    The others are what ``answered`` takes, and what it does with ``problems`` is shown, too.
-    """
-    hook, plugin, _ = asked
-    before, start = len(problems), time.perf_counter()
-    answers, refused = answered(asked, at, problems, shown)
-    took = (time.perf_counter() - start) * 1000
+def show(
+    hook: str, plugin: Plugin, asked: dict[str, Any], answers: list[Any], *, problems: list[Problem], seconds: float
+) -> None:
+    """Show what a plugin was asked, what it said, what is wrong with that, and how long it took."""
     number = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}"
-    say(" ".join(filter(None, (f"{hook}:", f"{plugin},", _of(shown), f"{number}, {took:.1f} ms"))))
+    say(" ".join(filter(None, (f"{hook}:", f"{plugin},", _of(asked), f"{number}, {seconds * 1000:.1f} ms"))))
     for answer in answers[:_SHOWN_AT_MOST]:
         say(f"  {_short(answer)}")
     if len(answers) > _SHOWN_AT_MOST:
         say(f"  … and {len(answers) - _SHOWN_AT_MOST} more")
-    for problem in problems[before:]:
+    for problem in problems:
         say(f"  {problem.code}: {problem.message}")
-    return answers, refused
 
 
 def say(line: str) -> None:
@@ -56,12 +41,12 @@ def say(line: str) -> None:
     sys.stderr.write((text if len(text) <= WIDTH else text[: WIDTH - 1] + "…") + "\n")
 
 
-def _of(shown: dict[str, Any]) -> str:
+def _of(asked: dict[str, Any]) -> str:
     """Say what a hook was asked of: a job, or an environment and how many manifests it has."""
-    if job := shown.get("job"):
+    if job := asked.get("job"):
         return f"job {job.environment.name}/{job.name},"
-    if environment := shown.get("environment"):
-        manifests = f" with {len(shown['manifests'])} manifests" if "manifests" in shown else ""
+    if environment := asked.get("environment"):
+        manifests = f" with {len(asked['manifests'])} manifests" if "manifests" in asked else ""
         return f"environment {environment.name}{manifests},"
     return ""
 

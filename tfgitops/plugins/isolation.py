@@ -1,47 +1,79 @@
-"""What one call of a plugin runs in: a limited time, a standard output of its own, and a folder that stays the same."""
+"""One call of a plugin: with a time limit, an output that is not ours, and a working directory that stays."""
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from typing import Self
+import threading
+import time
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING
 
-from tfgitops.plugins.faults import MovedError
+from tfgitops.plugins.faults import MovedError, OutOfTimeError
 from tfgitops.plugins.plain import printable
-from tfgitops.plugins.timelimit import TimeLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AGAIN = 0.5
+"""Seconds until the limit raises again, where Python dropped the first exception, as it does in a ``__del__``."""
 
 
-class Isolation:
-    """A context in which code of a plugin runs.
+@contextmanager
+def isolated(plugin: str, seconds: float) -> Iterator[None]:
+    """Run code of a plugin in the body.
 
     Raises:
-        OutOfTimeError: it took longer than so many seconds.
-        MovedError: it changed the working directory, which is as it was again.
+        OutOfTimeError: the body took longer than so many seconds.
+        MovedError: the body changed the working directory. The old one is restored.
     """
+    aside, before = Aside(plugin), _working_directory()
+    try:
+        with redirect_stdout(aside), time_limit(seconds):
+            yield
+    finally:
+        aside.end_line()
+        after = _working_directory()
+        if before and after != before:
+            os.chdir(before)
+    if before and after != before:
+        raise MovedError(f"changed the working directory to {after}")
 
-    def __init__(self, plugin: str, seconds: float) -> None:
-        self._limit = TimeLimit(f"plugin '{plugin}'", seconds)
-        self._aside = Aside(plugin)
 
-    def __enter__(self) -> Self:
-        self._stdout, sys.stdout = sys.stdout, self._aside
-        self._folder = _folder()
-        self._limit.__enter__()
-        return self
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTimeError` in the body after some seconds; 0 is without end.
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._limit.__exit__()
-        sys.stdout = self._stdout
-        self._aside.end_line()
-        if (now := _folder()) != self._folder and self._folder:
-            os.chdir(self._folder)
-            if kind is None:
-                raise MovedError(f"changed the working directory to {now}")
+    Only Unix has the timer, and only the main thread gets its signal: elsewhere there is no limit. A timer that was
+    running before, as test runners have one, runs on afterwards.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not (seconds and hasattr(signal, "setitimer") and in_main_thread):
+        yield
+        return
+    running = True
+
+    def ring(*_: object) -> None:
+        if running:
+            raise OutOfTimeError
+
+    handler, start = signal.signal(signal.SIGALRM, ring), time.monotonic()
+    delay, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+        if delay:
+            passed = time.monotonic() - start
+            signal.setitimer(signal.ITIMER_REAL, max(delay - passed, 1e-6), interval)
 
 
 class Aside(io.TextIOBase):
-    """Where a plugin's output goes: to standard error, its name before each line, since ours is for manifests."""
+    """The standard output of a plugin: standard error, the plugin's name before each line. Ours is for manifests."""
 
     def __init__(self, plugin: str) -> None:
         self._head = f"plugin '{plugin}': "
@@ -67,12 +99,8 @@ class Aside(io.TextIOBase):
         """Pass on what standard error still holds."""
         sys.stderr.flush()
 
-    def isatty(self) -> bool:
-        """Tell plugins that no terminal is here to be painted on."""
-        return False
 
-
-def _folder() -> str:
+def _working_directory() -> str:
     try:
         return os.getcwd()  # noqa: PTH109 - a text, as it is compared
     except OSError:  # it was removed under us

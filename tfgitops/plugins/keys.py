@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfgitops.plugins.answers import known_key
+from tfgitops.plugins.answers import ANYTHING
 from tfgitops.plugins.faults import keys_unknown, unusable
 from tfgitops.spec.diagnostics import Diagnostic
 from tfgitops.spec.schema.specschema import SpecSchema, join
@@ -13,7 +13,6 @@ from tfgitops.spec.schema.specschema import SpecSchema, join
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfgitops.plugins.answers import Refusal
     from tfgitops.plugins.door import Plugin
     from tfgitops.plugins.hookspecs import SchemaFragment
     from tfgitops.spec.diagnostics import Problem
@@ -30,23 +29,16 @@ class Keys(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """What one plugin answered when it was asked for its keys, what was refused of it, and what is wrong with it."""
+    """What one plugin answered when it was asked for its keys, and what is wrong with that."""
 
     plugin: Plugin
     fragments: Sequence[SchemaFragment]
-    refused: Sequence[Refusal]
     problems: Sequence[Problem]
-
-    @property
-    def known(self) -> Iterator[SchemaFragment]:
-        """The keys that are known of it; one whose schema is broken may have any value."""
-        claimed = [fragment for one in self.refused for fragment in known_key(one)]
-        return (replace(fragment, owner=str(self.plugin)) for fragment in (*self.fragments, *claimed))
 
     @property
     def whole(self) -> bool:
         """Whether all its keys are known: it has not failed on the way, and what was refused has a name."""
-        return len(self.problems) == sum(1 for one in self.refused for _ in known_key(one))
+        return len(self.problems) == sum(fragment.schema is ANYTHING for fragment in self.fragments)
 
 
 def join_keys(claims: Iterable[Claims], *, more: bool, without: frozenset[str] = frozenset()) -> Keys:
@@ -61,12 +53,12 @@ def join_keys(claims: Iterable[Claims], *, more: bool, without: frozenset[str] =
     """
     claims = sorted(claims, key=lambda one: (not one.plugin.bundled, one.plugin.name))
     more = more or not all(one.whole for one in claims)
-    found = [fragment for one in claims for fragment in one.known]
+    found = [replace(fragment, owner=str(one.plugin)) for one in claims for fragment in one.fragments]
     names = {str(one.plugin): one.plugin.name for one in claims if not one.plugin.bundled}
     schema, clashes = join(found, more=more, without=without)
     contested = {clash.fragment.key for clash in clashes if clash.owner in names}
     if contested:
-        found = [replace(one, schema={}) if one.owner in names and one.key in contested else one for one in found]
+        found = [replace(one, schema=ANYTHING) if one.owner in names and one.key in contested else one for one in found]
         schema, clashes = join(found, more=more, without=without)
     lost = {id(clash.fragment) for clash in clashes}
     parties = {owner for clash in clashes for owner in (clash.fragment.owner, clash.owner)}

@@ -11,12 +11,11 @@ from tfgitops.spec.model import JOB_LABEL, Patch
 from tfgitops.spec.schema.formats import RESERVED_ENV
 from tfgitops.targets.kubernetes.catalog import shape_of
 from tfgitops.targets.kubernetes.shape import Notes, settle
+from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from tfgitops.targets.routes import Route
 
 _SHAPES = {
     "job": ("volcano.schema.json", "Job"),
@@ -58,23 +57,18 @@ def plain_patch(answer: Patch) -> Patch:
         AnswerError: it is none, or says what no plugin may say.
     """
     target, because = answer.target, answer.because
-    value: Any = answer.value
     kind, *roles = target if type(target) is tuple and target and type(target[0]) is str else ("",)
     right = not roles if kind == "job" else kind in ("pod", "container") and [*map(type, roles)] == [str]
     expect(right, "target", target, "('job',), ('pod', ROLE) or ('container', ROLE)")
     check_route(because, "because")
-    try:
-        packed = marshal.dumps(value, 2)
-    except ValueError:  # other mappings than dicts, and what is no JSON at all
-        packed = marshal.dumps(plain_map(value, "value"), 2)
-    return Patch(target, _partial(kind, packed), because)
+    return Patch(target, _partial(kind, marshal.dumps(plain_map(answer.value, "value"), 2)), because)
 
 
 @lru_cache(maxsize=1 << 14)
 def _partial(kind: str, packed: bytes) -> dict[str, Any]:
-    value = plain_map(marshal.loads(packed), "value")  # noqa: S302 - packed by the caller, a line ago
+    value: dict[str, Any] = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
     for route, reason in _WRITTEN_BY_CORE[kind].items():
-        if _holds(value, route):
+        if reach(value, route) is not MISSING:
             raise AnswerError(f"`{place_of(('value', *route))}` cannot be patched: {reason}")
     _check_containers(kind, value)
     notes = Notes()
@@ -108,11 +102,3 @@ def _check_containers(kind: str, value: Mapping[str, Any]) -> None:
 def _names(elements: Any) -> Iterator[Any]:
     if type(elements) is list:
         yield from (element.get("name", "") for element in elements if type(element) is dict)
-
-
-def _holds(value: Any, route: Route) -> bool:
-    for key in route:
-        if type(value) is not dict or key not in value:
-            return False
-        value = value[key]
-    return True

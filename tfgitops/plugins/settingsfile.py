@@ -1,27 +1,66 @@
-"""Where pyproject.toml says a setting of a plugin, and what it said: TOML's reader tells no lines."""
+"""The settings of plugins in pyproject.toml: judged by the plugins' schemas, and found again at their lines."""
 
 from __future__ import annotations
 
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import Span
+from tfgitops.spec.diagnostics import Diagnostic, Span
 from tfgitops.spec.disk import read_file, shown
+from tfgitops.spec.validation import validate
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Problem
+    from tfgitops.spec.project import Project
     from tfgitops.targets.routes import Route
 
 PYPROJECT = "pyproject.toml"
 TABLE = ("tool", "tfgitops", "settings")
 
 
+def judge_settings(project: Project, plugins: Plugins) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the settings of each plugin that says what they may be.
+
+    Raises:
+        CompileError: two plugins own one key, or a fragment has no place.
+    """
+    for plugin in plugins.plugins:
+        if schema := plugins.schema.settings.get(str(plugin)):
+            for problem in validate(_as_json(project.settings.get(plugin.name, {})), schema, part=False):
+                yield _at_its_line(project.root, plugin.name, problem)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value of TOML as JSON has it: dates and times are texts."""
+    if type(value) is dict:
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if type(value) is list:
+        return [_as_json(item) for item in value]
+    return value if type(value) in (str, int, float, bool) else str(value)
+
+
+def _at_its_line(root: Path, plugin: str, problem: Problem) -> Diagnostic:
+    span = find_setting(root, (plugin, *problem.at), problem.found.strip("'"), on_key=problem.on_key)
+    message, file = f"settings of '{plugin}': {problem.message}", ""
+    if span is None:
+        file = shown(root / PYPROJECT)
+        message = f"{file}: {message}"
+    return Diagnostic(
+        code=problem.code, severity=problem.severity, message=message, span=span, file=file, found=problem.found,
+        expected=problem.expected, hint=problem.hint,
+    )  # fmt: skip
+
+
 def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = False) -> Span | None:
     """Find a setting, by its plugin and its keys; None where the file does not say it, or in a way of its own.
 
-    The parser is asked up to which line there is no such key. ``found`` is the text of its value, which is pointed at.
+    TOML's reader tells no lines, so it is asked up to which line there is no such key. ``found`` is the text of its
+    value, which is pointed at.
     """
     try:
         path = root / PYPROJECT
@@ -39,8 +78,8 @@ def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = Fa
     return None
 
 
-def parse_settings(text: str) -> Any:
-    """Return what a pyproject.toml sets plugins to, as a map that leads there; nothing for what is no TOML."""
+def parse_settings(text: str) -> dict[str, Any]:
+    """Return what a pyproject.toml says; nothing for what is no TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -69,11 +108,7 @@ def _end(lines: list[str], index: int, keys: tuple[str, ...]) -> int:
 def _says(lines: list[str], keys: tuple[str, ...]) -> bool | None:
     """Tell whether some lines say a key; None where they end within a value."""
     try:
-        value: Mapping[str, Any] | Any = tomllib.loads("\n".join(lines))
+        value: Any = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError:
         return None
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            return False
-        value = value[key]
-    return True
+    return reach(value, keys) is not MISSING

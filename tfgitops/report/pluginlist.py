@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
 
@@ -27,9 +28,9 @@ def _lines(entry: Entry) -> Iterator[str]:
     rows = (
         ("from", f"{place}, {entry.file}" if place and entry.file else place or entry.file),
         ("fault", entry.fault),
-        ("contract", f"version {entry.api}" if entry.api else ""),
+        ("contract", f"version {entry.contract}" if entry.contract else ""),
         ("hooks", ", ".join(hook.removeprefix(_PREFIX) for hook in entry.hooks)),
-        ("keys", ", ".join(f"{fragment.key} ({fragment.site})" for fragment in entry.keys)),
+        ("keys", ", ".join(f"{one.key} ({one.site})" for one in entry.keys)),
         ("codes", ", ".join(entry.codes)),
     )
     yield from (f"  {title:<8}  {text}" for title, text in rows if text)
@@ -37,22 +38,4 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 def as_json(entries: Iterable[Entry]) -> str:
     """Return one document with all that is known of each plugin."""
-    return json.dumps({"version": VERSION, "plugins": [_entry(entry) for entry in entries]}, indent=2) + "\n"
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "version": entry.version,
-        "contract": entry.api,
-        "module": entry.module,
-        "file": entry.file,
-        "distribution": entry.distribution,
-        "hooks": [*entry.hooks],
-        "keys": [
-            {"site": fragment.site, "key": fragment.key, "description": fragment.schema.get("description", "")}
-            for fragment in entry.keys
-        ],
-        "codes": dict(entry.codes),
-        "fault": entry.fault,
-    }
+    return json.dumps({"version": VERSION, "plugins": [asdict(entry) for entry in entries]}, indent=2) + "\n"

@@ -156,6 +156,11 @@ class CompileError(Exception):
         self.diagnostics = tuple(diagnostics)
         super().__init__("; ".join(d.message for d in self.diagnostics))
 
+    @classmethod
+    def of(cls, code: str, message: str, hint: str = "") -> CompileError:
+        """Return an exception with one error that stands on no line."""
+        return cls([Diagnostic(code=code, severity="error", message=message, hint=hint)])
+
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""

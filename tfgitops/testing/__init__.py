@@ -14,7 +14,7 @@ from tfgitops.testing.cases import Case, CaseFailedError, find_cases
 from tfgitops.testing.contract import RULES, Breach, ContractError, breaches, check_plugin
 from tfgitops.testing.finding import find_plugins
 from tfgitops.testing.result import Container, JobManifest, Manifest, Pod, Result, Task
-from tfgitops.testing.suite import PluginTests
+from tfgitops.testing.trials import PluginTests
 
 __all__ = [
     "HEAD",

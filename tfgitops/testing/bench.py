@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import textwrap
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.spec.project import SPEC, Project
+from tfgitops.spec.project import SPEC, Project, find_root, read_project
 from tfgitops.spec.yamltext import parse
 from tfgitops.testing.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     from tfgitops.plugins.door import Plugins
+
+    Settings = Mapping[str, Mapping[str, Any]]
 
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 """What is put before a spec that has no ``apiVersion``."""
@@ -36,7 +41,7 @@ class Bench:
         *,
         head: bool = True,
         plugins: Plugins | None = None,
-        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        settings: Settings | None = None,
     ) -> Result:
         """Compile the text of an environment, with `HEAD` put before it unless it has a head.
 
@@ -47,13 +52,32 @@ class Bench:
             plugins: others than those of the bench.
             settings: what pyproject.toml would have in ``[tool.tfgitops.settings]``, by the plugin's name.
         """
-        text = textwrap.dedent(text)
-        whole = text if not head or "apiVersion:" in text else HEAD + text
-        for path, content in {SPEC: whole, **(files or {})}.items():
-            target = self.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(textwrap.dedent(content), encoding="utf-8")
+        _write(self.folder, text, files or {}, head=head)
         chosen = plugins or self._plugins
-        given = {name: dict(values) for name, values in (settings or {}).items()}
-        project = Project(root=self._root, settings=given)
+        project = Project(root=self._root, settings=plain(settings))
         return Result(compile_environment(self.folder, chosen, project), chosen, self._read)
+
+
+@contextmanager
+def opened(spec: Path | str, settings: Settings) -> Iterator[tuple[Path, Project]]:
+    """Give the folder of a spec, which is one or the text of one, and its project with some settings."""
+    with TemporaryDirectory() as place:
+        folder = spec if isinstance(spec, Path) else Path(place, "environments", "test")
+        if not isinstance(spec, Path):
+            _write(folder, spec, {}, head=True)
+        project = read_project(find_root(folder.resolve()))
+        yield folder.resolve(), replace(project, settings={**plain(settings), **project.settings})
+
+
+def plain(settings: Settings | None) -> dict[str, dict[str, Any]]:
+    """Return settings as they are read from a file."""
+    return {name: dict(values) for name, values in (settings or {}).items()}
+
+
+def _write(folder: Path, text: str, files: Mapping[str, str], *, head: bool) -> None:
+    text = textwrap.dedent(text)
+    whole = text if not head or "apiVersion:" in text else HEAD + text
+    for path, content in {SPEC: whole, **files}.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(textwrap.dedent(content), encoding="utf-8")

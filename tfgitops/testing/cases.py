@@ -5,22 +5,24 @@ from __future__ import annotations
 import difflib
 from contextlib import chdir
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.compiler.session import Session, compile_all
 from tfgitops.compiler.write import apply, compare
 from tfgitops.report.text import render, totals
 from tfgitops.spec.committed import MANIFESTS
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
+from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
 from tfgitops.spec.load import find_environments
 from tfgitops.spec.project import read_project
+from tfgitops.testing.bench import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
+    from tfgitops.testing.bench import Settings
 
 EXPECTED = "expected.txt"
 KINDS = ("ok", "bad")
@@ -52,9 +54,7 @@ class Case:
         """The folders of its environments."""
         return find_environments(self.folder)
 
-    def run(
-        self, plugins: Plugins, *, refresh: bool = False, settings: Mapping[str, Mapping[str, Any]] | None = None
-    ) -> None:
+    def run(self, plugins: Plugins, *, refresh: bool = False, settings: Settings | None = None) -> None:
         """Compile the case, and compare what comes of it with what is there, or write that anew.
 
         Args:
@@ -67,7 +67,7 @@ class Case:
             CaseFailedError: it does not come out as it should.
         """
         __tracebackhide__ = True  # pytest shows what is different, not where this noticed
-        results = self._compile(plugins, settings or {})
+        results = self._compile(plugins, settings)
         found = list(ordered(diagnostic for compiled in results for diagnostic in compiled.diagnostics))
         said = f"{render(found)}\n{totals(found)}\n" if found else ""
         if self.good and has_errors(found):
@@ -82,10 +82,10 @@ class Case:
         if differences:
             raise CaseFailedError("\n".join([f"{self.name} is not as it was", *differences]))
 
-    def _compile(self, plugins: Plugins, settings: Mapping[str, Mapping[str, Any]]) -> list[Compiled]:
+    def _compile(self, plugins: Plugins, settings: Settings | None) -> list[Compiled]:
         project = read_project(self.folder)
         if not (self.folder / "pyproject.toml").exists():
-            project = replace(project, settings={name: dict(values) for name, values in settings.items()})
+            project = replace(project, settings=plain(settings))
         with chdir(self.folder):  # what is said names files relative to the case
             try:
                 folders = self.environments
@@ -132,9 +132,8 @@ def find_cases(folder: Path) -> list[Case]:
         if place.is_dir() and not place.name.startswith(".")
     ]
     if not found:
-        message = f"there are no cases in {folder}"
         hint = "a case is a folder in ok/ or bad/ with an environment.yaml"
-        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+        raise CompileError.of("TF101", f"there are no cases in {folder}", hint)
     return found
 
 

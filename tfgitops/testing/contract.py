@@ -9,27 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.plugins.door import Plugins
+from tfgitops.plugins.answers import accept
 from tfgitops.plugins.hookspecs import Object
-from tfgitops.plugins.seals import CHANGED
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Patch
 from tfgitops.testing.because import unnamed
+from tfgitops.testing.bench import opened
 from tfgitops.testing.described import undescribed
 from tfgitops.testing.finding import find_plugins, load, together
-from tfgitops.testing.seeds import opened, unsteady
+from tfgitops.testing.seeds import digest, unsteady
 from tfgitops.testing.watchedplugin import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tfgitops.compiler.compiled import Compiled
-    from tfgitops.plugins.door import Plugin
+    from tfgitops.plugins.door import Plugin, Plugins
     from tfgitops.spec.places import Places
     from tfgitops.spec.project import Project
     from tfgitops.targets.routes import Route
-
-    Settings = Mapping[str, Mapping[str, Any]]
+    from tfgitops.testing.bench import Settings
 
 RULES = {
     "answers": "a hook raises nothing, and yields what it promises and nothing else",
@@ -94,18 +93,18 @@ class _Trial:
 
     def __init__(self, plugin: Plugin, settings: Settings) -> None:
         self._plugin = replace(plugin, bundled=False)  # ours are judged as any other is
-        self._settings = {name: dict(values) for name, values in settings.items()}
-        self._others = [other for other in find_plugins().plugins if other.name != plugin.name]
+        self._settings = settings
         self._witness = Witness(self._plugin)
+        self._others = [other for other in find_plugins().plugins if other.name != plugin.name]
         self._found: dict[Breach, None] = {}
 
     def on(self, specs: Sequence[Path | str]) -> list[Breach]:
         plugins = together([*self._others, self._witness.plugin])
         if not self._owns_well(plugins):
             return list(self._found)
-        said = len(self._witness.answers)
+        said, digests = len(self._witness.answers), []
         for spec in specs:
-            self._try(spec, plugins)
+            digests.append(self._try(spec, plugins))
             if plugins.late:
                 return list(self._found)  # to try on would take as long again
         if len(self._witness.answers) == said and not any(breach.rule == "answers" for breach in self._found):
@@ -116,7 +115,7 @@ class _Trial:
         for rule, message in faults:
             self._say(rule, message)
         if not self._found:  # another process costs much, and has nothing to say where all goes wrong already
-            for number in unsteady(self._plugin, specs, self._settings):
+            for number in unsteady(self._plugin, specs, self._settings, digests):
                 what = "what is made of a set must be sorted"
                 self._say("order", f"in another process, {_name(specs[number])} compiles to something else: {what}")
         changing = any(rule in ("pure", "inputs") for rule, _ in faults)  # then no two compiles need be alike
@@ -124,40 +123,41 @@ class _Trial:
 
     def _owns_well(self, plugins: Plugins) -> bool:
         """Judge what is asked for at the start, and tell whether a spec can be compiled."""
+        for fault in plugins.faults:
+            self._say("answers", f"{fault.message}; {fault.hint}")
         if plugins.faults:
-            for fault in plugins.faults:
-                self._say("answers", f"{fault.message}; {fault.hint}")
             return False
-        fragments = plugins.fragments
-        for fragment in fragments:
+        for fragment in plugins.fragments:
             if fragment.owner == str(self._witness.plugin):
                 for message in undescribed(fragment):
                     self._say("descriptions", message)
-        self._ask_of_accelerators(plugins)
-        return True
-
-    def _ask_of_accelerators(self, plugins: Plugins) -> None:
         problems: list[Problem] = []
         [*plugins.ask("tfgitops_accelerators", (), problems)]
         for problem in problems:
             self._say("answers", problem.message)
+        return True
 
-    def _try(self, spec: Path | str, plugins: Plugins) -> None:
+    def _try(self, spec: Path | str, plugins: Plugins) -> str:
+        """Judge all that is said of a spec, and return a digest of what it compiles to."""
         with opened(spec, self._settings) as (folder, project):
             seen = len(self._witness.answers)
             compiled = compile_environment(folder, plugins, project)
             for diagnostic in compiled.diagnostics:
-                blamed = diagnostic.code in ("TF901", "TF902") and f"'{self._plugin.name}'" in diagnostic.message
-                if blamed and CHANGED not in diagnostic.message:  # the witness saw that, and knows in which hook
+                if diagnostic.code in ("TF901", "TF902") and f"'{self._plugin.name}'" in diagnostic.message:
                     self._say("answers", diagnostic.message)
-            for answer in self._witness.answers[seen:]:
-                self._judge(answer.hook, answer.value, compiled)
+            for hook, answer in self._witness.answers[seen:]:
+                self._judge(hook, answer, compiled)
             if not plugins.late:
                 self._reorder(compiled, project, _name(spec))
                 for message in unnamed(compiled, self._plugin, plugins):
                     self._say("because", message)
+            return digest(compiled)
 
     def _judge(self, hook: str, value: Any, compiled: Compiled) -> None:
+        if isinstance(value, Problem) and str(value.code).startswith("TF") and str(value.code)[2:].isdigit():
+            self._say("codes", f"{hook} yields {value.code}, and codes that begin with TF are the compiler's")
+        if not accept(self._plugin, hook, [[value]], (), []):
+            return  # the compiler says what is wrong with it
         if isinstance(value, Problem):
             self._judge_problem(hook, value)
         if not isinstance(value, (Patch, Object)) or compiled.environment is None:
@@ -169,26 +169,18 @@ class _Trial:
     def _judge_problem(self, hook: str, problem: Problem) -> None:
         if not problem.hint:
             self._say("hints", f"{hook} yields {problem.code} without a hint: {problem.message}")
-        codes = getattr(self._plugin.hooks, "CODES", None)
-        if problem.code.startswith("TF") and problem.code[2:].isdigit():
-            self._say("codes", f"{hook} yields {problem.code}, and codes that begin with TF are the compiler's")
-        elif not isinstance(codes, dict) or not codes.get(problem.code):
+        if not self._plugin.codes.get(problem.code):
             self._say("codes", f"{hook} yields {problem.code}, which is not in its CODES")
 
     def _reorder(self, compiled: Compiled, project: Project, name: str) -> None:
-        """Compile with the plugins in other orders, and the spec with its keys in another."""
-        for order in ([self._plugin, *self._others], [*reversed(self._others), self._plugin]):
-            other = compile_environment(compiled.folder, Plugins(tuple(order)), project)
-            if (other.files, other.diagnostics) != (compiled.files, compiled.diagnostics):
-                names = ", ".join(plugin.name for plugin in order)
-                self._say("order", f"with the plugins in the order {names}, {name} compiles to something else")
+        """Compile the spec with its keys in another order; the plugins are always asked in the order of their names."""
         environment = compiled.environment
         if not compiled.ok or environment is None or any(job.pin for job in environment.jobs):
             return
         with tempfile.TemporaryDirectory() as place:
             folder = _turned(environment.places, compiled.folder, project.root, Path(place).resolve())
             moved = replace(project, root=Path(place).resolve())
-            other = compile_environment(folder, Plugins((*self._others, self._plugin)), moved)
+            other = compile_environment(folder, together([*self._others, self._plugin]), moved)
             if _bodies(other) != _bodies(compiled):
                 self._say("order", f"with the keys of the spec in another order, {name} compiles to something else")
 

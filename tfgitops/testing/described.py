@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tfgitops.plugins.hookspecs import SchemaFragment
 
 _MAPS = ("properties", "patternProperties")
-_ONE = ("additionalProperties", "items", "if", "then", "else", "not")
-_SEVERAL = ("anyOf", "oneOf", "allOf")
 
 
 def undescribed(fragment: SchemaFragment) -> Iterator[str]:
@@ -24,20 +22,20 @@ def undescribed(fragment: SchemaFragment) -> Iterator[str]:
 
 
 def _below(schema: Any, name: str) -> Iterator[str]:
+    for inner in schema if isinstance(schema, list) else ():
+        yield from _below(inner, name)
     if not isinstance(schema, dict):
         return
     if "properties" in schema and "additionalProperties" not in schema:
         yield f"'{name}' takes any key: a typing mistake in it would pass; say `additionalProperties: false`"
-    for keyword in _MAPS:
-        for key, inner in schema.get(keyword, {}).items():
+    for keyword, value in schema.items():
+        if keyword not in _MAPS:
+            yield from _below(value, name)
+            continue
+        for key, inner in value.items():
             if not _described(inner):
                 yield f"the property '{name}.{key}' has no description"
             yield from _below(inner, f"{name}.{key}")
-    for keyword in _ONE:
-        yield from _below(schema.get(keyword), name)
-    for keyword in _SEVERAL:
-        for inner in schema.get(keyword, ()):
-            yield from _below(inner, name)
 
 
 def _described(schema: Any) -> bool:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 import tomllib
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import discover
-from tfgitops.plugins.discovery import hook_seconds, imported
+from tfgitops.plugins.discovery import hook_seconds, import_file, imported
 from tfgitops.plugins.door import GROUP, Plugin, Plugins
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.load import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-LOCAL = "tfgitops_local_"
-"""What the modules of local plugins are called by, as the compiler calls them."""
 
 
 def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = ()) -> Plugins:
@@ -64,7 +61,7 @@ def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
         return [given]
     if isinstance(given, str) and not given.endswith(".py"):
         if given not in known:
-            raise _refuse(f"there is no plugin '{given}'", f"the plugins are {', '.join(known)}")
+            raise CompileError.of("TF902", f"there is no plugin '{given}'", f"the plugins are {', '.join(known)}")
         return [known[given]]
     if isinstance(given, (str, Path)):
         path = Path(given).resolve()
@@ -81,19 +78,12 @@ def load_file(path: Path, origin: str = "") -> Plugin:
     Raises:
         CompileError: it is not there, or cannot be imported.
     """
-    name = f"{LOCAL}{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise _refuse(f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    loader = spec.loader
-
-    def run() -> ModuleType:
-        loader.exec_module(module)
-        return module
-
-    return _imported(Plugin(path.stem, None, "local", origin or path.name), run, path, str(path))
+    if not path.is_file() or path.suffix != ".py":
+        raise CompileError.of(
+            "TF902", f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py"
+        )
+    plugin = Plugin(path.stem, None, "local", origin or path.name)
+    return _imported(plugin, partial(import_file, path), path, str(path))
 
 
 def _imported(plugin: Plugin, run: Callable[[], Any], place: Path, file: str = "") -> Plugin:
@@ -119,10 +109,10 @@ def load_package(folder: Path) -> list[Plugin]:
     points = names_plugins(path)
     if not points:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
-        raise _refuse(f"{path} names no plugin", hint)
+        raise CompileError.of("TF902", f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
     return [
-        _imported(Plugin(name, None, version, target), partial(import_from, folder, target), path)
+        _imported(Plugin(name, None, version, target), partial(_import_from, folder, target), path)
         for name, target in sorted(points.items())
     ]
 
@@ -141,22 +131,18 @@ def _project(path: Path) -> dict[str, Any]:
     return project
 
 
-def import_from(folder: Path, target: str) -> Any:
+def _import_from(folder: Path, target: str) -> Any:
     """Import what an entry point names from its own folder, afresh; whatever its own code raises is let through."""
-    module, _, attribute = target.partition(":")
     places = [str(folder), str(folder / "src")]
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files
     sys.path[:0] = places
     try:
-        _forget(module)
-        found: Any = importlib.import_module(module)
-        for name in filter(None, attribute.split(".")):
-            found = getattr(found, name)
+        _forget(target.partition(":")[0])
+        return EntryPoint(name="", value=target, group=GROUP).load()
     finally:
         sys.dont_write_bytecode = kept
         for place in places:
             sys.path.remove(place)
-    return found
 
 
 def _forget(module: str) -> None:
@@ -175,7 +161,3 @@ def _name(given: Any) -> str:
 
 def _origin(given: Any) -> str:
     return getattr(given, "__name__", None) or f"{type(given).__module__}.{type(given).__name__}"
-
-
-def _refuse(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF902", severity="error", message=message, hint=hint)])

@@ -1,25 +1,67 @@
-"""All that can be tried of a plugin without pytest: its cases, and the contract on their specs."""
+"""All that can be tried of a plugin: its cases, and the contract on their specs; by pytest, or without."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import kind_of, resolved
 from tfgitops.spec.load import find_environments, shown
 from tfgitops.spec.project import find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
-from tfgitops.testing.contract import breaches
+from tfgitops.testing.contract import breaches, check_plugin
 from tfgitops.testing.finding import find_plugins, load_file, load_package, names_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
+
+    import pytest
 
     from tfgitops.plugins.door import Plugin
+    from tfgitops.testing.bench import Settings
 
 _PLACES = (".", "cases", "tests/cases", "plugins/cases")
+
+
+class PluginTests:
+    """All cases of a folder, a test each, and the contract, tried on their specs.
+
+    ``plugin`` is what `find_plugins` takes: a module, an object, or the path of a local plugin's file. ``cases`` is the
+    folder of its cases, relative to the test's file, ``settings`` what pyproject.toml would give the plugins.
+    ``pytest --tfgitops-refresh`` writes anew what the cases expect.
+    """
+
+    # No ClassVar: mypy would have each subclass repeat it.
+    plugin: Any
+    cases: str = "cases"
+    settings: Mapping[str, Mapping[str, Any]] = {}
+
+    @classmethod
+    def found(cls) -> list[Case]:
+        """Return the cases.
+
+        Raises:
+            CompileError: there is none.
+        """
+        return find_cases(Path(inspect.getfile(cls)).parent / cls.cases)
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make a test of each case."""
+        if "tfgitops_case" in metafunc.fixturenames:
+            cases = self.found()
+            metafunc.parametrize("tfgitops_case", cases, ids=[case.name for case in cases])
+
+    def test_case(self, tfgitops_case: Case, pytestconfig: pytest.Config) -> None:
+        """Compile one case, and compare."""
+        refresh = pytestconfig.getoption("tfgitops_refresh")
+        tfgitops_case.run(find_plugins(self.plugin), refresh=refresh, settings=self.settings)
+
+    def test_contract(self) -> None:
+        """Check that the plugin keeps the contract, whatever the cases ask of it."""
+        check_plugin(self.plugin, specs_of(self.found()), settings=self.settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +71,7 @@ class Subject:
     plugins: tuple[Plugin, ...]
     cases: tuple[Case, ...]
     specs: tuple[Path, ...]
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +93,9 @@ def find_subject(path: Path) -> Subject:
     """
     path = resolved(path)
     if kind_of(path) == "nothing":
-        raise _refuse(f"{path} is not there", "name a package's folder, a repository or a local plugin's file")
+        raise CompileError.of(
+            "TF101", f"{path} is not there", "name a package's folder, a repository or a local plugin's file"
+        )
     folder = path if path.is_dir() else path.parent
     root, settings = folder, {}
     if names_plugins(folder / "pyproject.toml"):
@@ -63,7 +107,7 @@ def find_subject(path: Path) -> Subject:
         plugins, settings = [load_file(resolved(root / name), name) for name in listed], project.settings
     if not plugins:
         hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
-        raise _refuse(f"there is no plugin in {shown(path)}", hint)
+        raise CompileError.of("TF101", f"there is no plugin in {shown(path)}", hint)
     cases = _cases(folder) or _cases(root)
     specs = specs_of(cases) if cases else _environments(root, plugins)
     return Subject(plugins=tuple(plugins), cases=tuple(cases), specs=tuple(specs), settings=settings)
@@ -101,8 +145,4 @@ def _environments(root: Path, plugins: list[Plugin]) -> list[Path]:
         return find_environments(top)
     names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
     hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
-    raise _refuse(f"there are no cases, and no environments, to try the plugin {names} on", hint)
-
-
-def _refuse(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+    raise CompileError.of("TF101", f"there are no cases, and no environments, to try the plugin {names} on", hint)

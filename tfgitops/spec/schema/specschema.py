@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins.hookspecs import SchemaFragment
 
 SETTINGS = "settings"
-"""The site of a key that is no key of the spec, but a setting of the plugin itself: see `tfgitops.plugins.settings`."""
+"""The site of a key that is no key of the spec, but a setting of the plugin: see `tfgitops.plugins.settingsfile`."""
 
 _HOLDERS = ("environment", "job", "role", "defaults")
 _NOT_IN_DEFAULTS = ("from", "pin", "rerun")

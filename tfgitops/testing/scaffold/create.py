@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import replace_file
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown, unwritable
 from tfgitops.spec.project import SPEC, find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, find_cases
@@ -46,7 +46,9 @@ def write_package(forms: Mapping[str, str], folder: Path) -> list[Path]:
     texts = {Template(path).substitute(forms): _filled(source, forms) for path, source in _PACKAGE.items()}
     texts[f"{forms['module']}/__init__.py"] = _hooks(forms, _SHARED_SCHEMA, read="\n    read_schema,")
     if folder.is_dir() and any(folder.iterdir()):
-        raise _refuse("TF601", f"{shown(folder)} is there already, and not empty", "name another folder with -o")
+        raise CompileError.of(
+            "TF601", f"{shown(folder)} is there already, and not empty", "name another folder with -o"
+        )
     for path, text in texts.items():
         _write(folder / path, text)
     plugins = find_plugins(folder)
@@ -65,11 +67,15 @@ def write_local(forms: Mapping[str, str], folder: Path | None = None) -> list[Pa
     root = find_root(Path.cwd() / "environments" / "any").resolve()
     path = ((folder or root / "plugins") / f"{forms['name']}.py").resolve()
     if not path.is_relative_to(root):
-        raise _refuse("TF601", f"{shown(path)} is outside of the root, {shown(root)}", "name a folder inside with -o")
+        raise CompileError.of(
+            "TF601", f"{shown(path)} is outside of the root, {shown(root)}", "name a folder inside with -o"
+        )
     cases = {root / _LOCAL_CASES / kind / forms["name"]: f"{kind}.yaml" for kind in KINDS}
     for place in (path, *cases):
         if place.exists():
-            raise _refuse("TF601", f"{shown(place)} is there already", "choose another name, or another folder with -o")
+            raise CompileError.of(
+                "TF601", f"{shown(place)} is there already", "choose another name, or another folder with -o"
+            )
     read_project(root)  # what is wrong with it already is said in its own words
     project = root / PYPROJECT
     old = project.read_bytes().decode() if project.exists() else ""  # what cannot be read was told by read_project
@@ -98,7 +104,3 @@ def _write(path: Path, text: str) -> None:
         replace_file(path, text.encode(), mode)
     except OSError as error:
         raise unwritable(path, error) from error
-
-
-def _refuse(code: str, message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code=code, severity="error", message=message, hint=hint)])

@@ -7,7 +7,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*tfgitops[ \t]*\][ \t]*(?:#[^\n]*)?(?:\n|\Z)", re.MULTILINE)
 _NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLUGINS = re.compile(r"^[ \t]*plugins[ \t]*=[ \t]*\[", re.MULTILINE)
-_TOKEN = re.compile(r"#[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[\[\],]|[ \t\r\n]+|[^\s#\"'\[\],]+")
+_LAST = re.compile(r"(?<=[\"'])(,?)((?:\s*#[^\n]*)*)(\s*)\Z")
+_FIRST_OF_LINE = re.compile(r"\n([ \t]*)[\"']")
 
 
 def with_local_plugin(text: str, plugin: str, name: str) -> str:
@@ -33,7 +34,7 @@ def with_local_plugin(text: str, plugin: str, name: str) -> str:
     """
     old = _read(text)
     if old is None:
-        raise _refuse(f"{name} is not TOML", "mend it first")
+        raise CompileError.of("TF602", f"{name} is not TOML", "mend it first")
     table = old.get("tool", {}).get("tfgitops", {})
     listed = table.get("plugins", []) if isinstance(table, dict) else []
     if plugin in listed:
@@ -46,7 +47,9 @@ def with_local_plugin(text: str, plugin: str, name: str) -> str:
         edited = new.replace("\n", line_end)
         if _read(edited) == wanted:
             return edited
-    raise _refuse(f"{name} is written in a way that cannot be edited", f'add "{plugin}" to [tool.tfgitops] plugins')
+    raise CompileError.of(
+        "TF602", f"{name} is written in a way that cannot be edited", f'add "{plugin}" to [tool.tfgitops] plugins'
+    )
 
 
 def _read(text: str) -> dict[str, Any] | None:
@@ -66,45 +69,23 @@ def _attempts(text: str, entry: str) -> Iterator[str]:
     following = _NEXT.search(text, header.end())
     body = text[: following.start() if following else len(text)]
     if found := _PLUGINS.search(body, header.end()):
-        if (edited := _appended(text, found.end(), entry)) is not None:
-            yield edited
+        yield from _appended(text, found.end(), entry)
         return
     gap = "" if header[0].endswith("\n") else "\n"
     yield f"{text[: header.end()]}{gap}plugins = [{entry}]\n{text[header.end() :]}"
 
 
-def _appended(text: str, start: int, entry: str) -> str | None:
-    """Put an entry behind the last of a list of texts that begins at ``start``, laid out as that one is."""
-    last = comma = -1  # where the last entry ends, and the comma behind it
-    first_of_line: str | None = None
-    for token in _TOKEN.finditer(text, start):
-        if token[0] == "]":
-            break
-        if token[0] == ",":
-            comma = token.end()
-        elif token[0][0] in "\"'":
-            last, comma, first_of_line = token.end(), -1, _before(text, token.start())
-    else:
-        return None
-    if last < 0:
-        return f"{text[:start]}{entry}{text[start:]}"
-    if comma < 0:
-        text, comma = f"{text[:last]},{text[last:]}", last + 1
-        trailing = ""
-    else:
-        trailing = ","
-    gap = f"\n{first_of_line}" if first_of_line is not None else " "
-    rest = text[comma:]
-    if first_of_line is not None and (remark := re.match(r"[ \t]*#[^\n]*", rest)):
-        comma += remark.end()  # a remark stays on the line of its entry
-    return f"{text[:comma]}{gap}{entry}{trailing}{text[comma:]}"
+def _appended(text: str, start: int, entry: str) -> Iterator[str]:
+    """Yield texts with an entry behind the last of a list that begins at ``start``, laid out as that one is.
 
-
-def _before(text: str, position: int) -> str | None:
-    """Return what indents a position, if nothing else stands before it on its line."""
-    line = text[text.rfind("\n", 0, position) + 1 : position]
-    return line if not line.strip() else None
-
-
-def _refuse(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)])
+    Each `]` may be the list's end: another one stands in a remark or in a name, and the text would not be TOML.
+    """
+    for end in re.finditer(r"\]", text[start:]):
+        before, rest = text[start : start + end.start()], text[start + end.start() :]
+        if not before.strip():
+            yield f"{text[:start]}{entry}{before}{rest}"
+        elif last := _LAST.search(before):
+            indents = _FIRST_OF_LINE.findall(before)
+            gap = f"\n{indents[-1]}" if indents else " "
+            kept, (comma, remark, space) = before[: last.start(1)], last.groups()
+            yield f"{text[:start]}{kept},{remark}{gap}{entry}{comma}{space}{rest}"

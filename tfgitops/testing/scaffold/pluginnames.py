@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.door import GROUP
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.schema.specschema import joined_source
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ def forms_of(name: str, plugins: Plugins) -> dict[str, str]:
     """
     if not _NAME(name) or len(name) > _NAME_MAX:
         hint = f"lower-case letters, digits and single '-', a letter first, {_NAME_MAX} at most, such as cost-centre"
-        raise _refuse(f"'{name}' cannot be the name of a plugin", hint)
+        raise CompileError.of("TF205", f"'{name}' cannot be the name of a plugin", hint)
     if name in _RESERVED:
-        raise _refuse(f"'{name}' is the name of tfgitops itself", "choose another")
+        raise CompileError.of("TF205", f"'{name}' is the name of tfgitops itself", "choose another")
     for plugin in plugins.plugins:
         if plugin.name == name:
-            raise _refuse(f"there is a plugin '{name}' already: {plugin.origin}", _way_out(plugin))
+            raise CompileError.of("TF205", f"there is a plugin '{name}' already: {plugin.origin}", _way_out(plugin))
     first, *further = name.split("-")
     key = first + "".join(word.capitalize() for word in further)
     snake = name.replace("-", "_")
@@ -74,8 +74,4 @@ def _check_keys(forms: dict[str, str], plugins: Plugins) -> None:
     ]
     if taken:
         message = f"the key '{taken[0]}', which would be that of the plugin '{forms['name']}', is owned already"
-        raise _refuse(message, "choose another name")
-
-
-def _refuse(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF205", severity="error", message=message, hint=hint)])
+        raise CompileError.of("TF205", message, "choose another name")
