@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 from fields import Draw, spec_value
+from jobupdates import judge_update
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.review.changes import VERDICTS, Change, changes_between
-from tfgitops.targets.volcano.update import immutable_changes, judge_update
+from tfgitops.targets.volcano.update import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

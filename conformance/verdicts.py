@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jobupdates import judge_update
+
 from tfgitops.targets.volcano.defaults import drift, noop, stored
 from tfgitops.targets.volcano.job import judge_job
 from tfgitops.targets.volcano.queue import judge_queue
 from tfgitops.targets.volcano.stricter import STRICTER
-from tfgitops.targets.volcano.update import judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,13 +4,13 @@ A general dumper would take most of a compile. This one knows that manifests rep
 few dozen shapes of mappings, and decides about each of them once.
 """
 
-import marshal
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
 from tfgitops.targets.kubernetes.order import ordered
+from tfgitops.targets.memo import by_content
 
 # A plain scalar starts with a letter, `/`, `_`, `$` or an option's dashes, so that no reader sees a number or
 # one of YAML's signs in it. A colon is inside a word, a blank single and between words, a hash nowhere.
@@ -75,8 +75,8 @@ def _emit_mapping(mapping: Mapping[str, Any], first: str, pad: str, lines: list[
             lines.append(start + (_TEXTS[value] or _lines_of_text(value, pad)))
         elif not value or kind not in _HOLDERS:
             lines.append(start + _atom(value))
-        elif shared and (packed := _pack(value)):
-            lines.append(_emit_shared(packed, head, pad))
+        elif shared:
+            lines.append(_emit_shared(value, head, pad))
         else:
             lines.append(head)
             _emit_holder(value, pad, lines)
@@ -90,18 +90,8 @@ def _emit_holder(value: Any, pad: str, lines: list[str]) -> None:
         _emit_list(value, pad, lines)
 
 
-def _pack(value: Any) -> bytes:
-    """Pack a value to remember it by; empty if it is long, or of no type that can be written."""
-    try:
-        packed = marshal.dumps(value, 2)
-    except ValueError:
-        return b""
-    return packed if len(packed) <= _SHARED_SIZE else b""
-
-
-@lru_cache(maxsize=4096)
-def _emit_shared(packed: bytes, head: str, pad: str) -> str:
-    value = marshal.loads(packed)  # noqa: S302 - packed by the caller
+@by_content(4096, _SHARED_SIZE)
+def _emit_shared(value: Any, head: str, pad: str) -> str:
     lines = [head]
     _emit_holder(value, pad, lines)
     return _NEWLINE.join(lines)

@@ -65,7 +65,7 @@ def open_session(
     if len(roots) > 1:
         names = " and ".join(shown(root) for root in sorted(roots))
         message = f"the environments have more than one root: {names}"
-        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint="one call for each")])
+        raise CompileError([Diagnostic(code="TF101", message=message, hint="one call for each")])
     project = read_project(roots.pop())
     before_plugins(project)
     plugins = discover(project, without)
@@ -112,7 +112,7 @@ def _two_owners(first: Owner, second: Owner) -> Diagnostic:
     assert other.environment is not None
     name = f"{ours.manifest['kind']} '{ours.manifest['metadata']['name']}'"
     return Diagnostic(
-        code="TF404", severity="error",
+        code="TF404",
         message=f"{name} is written by {shown(one.folder)} too, for the same cluster '{other.environment.cluster}'",
         span=other.environment.places.span(ours.because, on_key=True),
         hint="write it in one environment; in the other declare it as existing, or set another `cluster`",

@@ -107,13 +107,13 @@ def _recorded(project: Project) -> dict[str, str] | None:
 
 def _unusable(path: Path, what: str) -> CompileError:
     message, hint = f"{shown(path)} {what}", "`tfgitops lock` writes it anew"
-    return CompileError([Diagnostic(code="TF603", severity="error", message=message, file=shown(path), hint=hint)])
+    return CompileError([Diagnostic(code="TF603", message=message, file=shown(path), hint=hint)])
 
 
 def _missing(project: Project) -> Diagnostic:
     message = f"there is no {LOCK} in {shown(project.root)}"
     hint, file = "run `tfgitops lock`, and commit it", shown(project.root / LOCK)
-    return Diagnostic(code="TF603", severity="error", message=message, hint=hint, file=file)
+    return Diagnostic(code="TF603", message=message, hint=hint, file=file)
 
 
 def _as_diagnostic(project: Project, message: str, severity: Severity) -> Diagnostic:

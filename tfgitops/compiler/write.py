@@ -82,7 +82,7 @@ def _texts(files: Iterable[File]) -> dict[str, str]:
         if not _PATH(path):
             message = f"{path} cannot be written: it is no file of a folder in {MANIFESTS}/"
             hint = "this is a bug of tfgitops; please report it"
-            raise CompileError([Diagnostic(code="TF602", severity="error", message=message, hint=hint)])
+            raise CompileError([Diagnostic(code="TF602", message=message, hint=hint)])
     return wanted
 
 
@@ -184,7 +184,6 @@ def _links_above(top: Path, paths: Iterable[str]) -> list[Diagnostic]:
 def _in_the_way(path: Path, reason: str) -> Diagnostic:
     return Diagnostic(
         code="TF601",
-        severity="error",
         message=f"{shown(path)} {reason}",
         file=shown(path),
         hint="move it away, then build again",

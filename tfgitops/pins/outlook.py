@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.pinned import RefusedError, committed_job
 from tfgitops.spec.committed import texts
+from tfgitops.spec.diagnostics import a_few
+from tfgitops.targets.routes import reach
 from tfgitops.targets.volcano.update import immutable_changes
 
 if TYPE_CHECKING:
@@ -36,8 +38,7 @@ def outlook(compiled: Compiled, pin: Pin) -> str:
         return f"{pin.job}: still {name}; the next build {same}"
     old = json.loads(json.dumps(old).replace(pin.name, name))
     changes = [_field(old, route) for route in immutable_changes(old, new)]
-    more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-    what = f"{pin.name} → {name}: {', '.join(changes[:_SHOWN])}{more}"
+    what = f"{pin.name} → {name}: {a_few(changes, _SHOWN)}"
     return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
 
 
@@ -46,10 +47,7 @@ def _field(manifest: dict[str, Any], route: Route) -> str:
     value: Any = manifest
     words = []
     for key in route:
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            value = None
+        value = reach(value, (key,))
         named = isinstance(key, int) and isinstance(value, dict) and "name" in value
         words.append(str(value["name"] if named else key))
     return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")

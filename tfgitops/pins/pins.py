@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.pins.specedits import SpecFiles, has
+from tfgitops.pins.specedits import SpecFiles
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.load import load, shown
 from tfgitops.spec.project import find_root
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,7 +65,7 @@ def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.wa
         """Put each pin at the end of what is written of its route; what lacks `jobs` gets one, with all of them."""
         found: dict[Keys, Value] = {}
         for job, route in routes.items():
-            depth = next((n for n in range(1, len(route)) if not has(value, route[:n])), len(route))
+            depth = next((n for n in range(1, len(route)) if reach(value, route[:n]) is MISSING), len(route))
             wanted: Value = names[job]
             for key in reversed(route[depth:]):
                 wanted = {key: wanted}

@@ -14,6 +14,7 @@ from tfgitops.spec.load import shown
 from tfgitops.spec.resolve import merge_files
 from tfgitops.spec.yamltext.edit import EditError, edited, lines_of, value_of
 from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -126,7 +127,7 @@ class SpecFiles:
     def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:
         """Say where the pins of one file stand, or stood if they are gone."""
         value = value_of(after)
-        stand = all(has(value, route) for route in routes.values())
+        stand = all(reach(value, route) is not MISSING for route in routes.values())
         lines = lines_of(after if stand else before.decode(), routes.values())
         for job, line in zip(routes, lines, strict=True):
             old = str(self.jobs[job].get("pin") or "")
@@ -150,12 +151,3 @@ def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
             with suppress(OSError):
                 replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
         raise unwritable(path, error) from error
-
-
-def has(value: Any, route: Route) -> bool:
-    """Tell whether a value has something at a route of keys."""
-    for key in route:
-        if not isinstance(value, dict) or key not in value:
-            return False
-        value = value[key]
-    return True

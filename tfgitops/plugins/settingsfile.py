@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Diagnostic, Span
 from tfgitops.spec.disk import read_file, shown
+from tfgitops.spec.project import PYPROJECT
 from tfgitops.spec.validation import validate
 from tfgitops.targets.routes import MISSING, reach
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tfgitops.spec.project import Project
     from tfgitops.targets.routes import Route
 
-PYPROJECT = "pyproject.toml"
 TABLE = ("tool", "tfgitops", "settings")
 
 
@@ -76,14 +76,6 @@ def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = Fa
             row, start, width = place if on_key else _value(lines, place, end, found) or place
             return Span(file=shown(path), line=row + 1, column=start + 1, width=width, excerpt=lines[row])
     return None
-
-
-def parse_settings(text: str) -> dict[str, Any]:
-    """Return what a pyproject.toml says; nothing for what is no TOML."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
 
 
 def _value(lines: list[str], key: tuple[int, int, int], end: int, text: str) -> tuple[int, int, int] | None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.review.fieldchanges import ABSENT, FieldChange, field_changes
 from tfgitops.spec.model import JOB_LABEL
+from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.immutable import is_immutable
 from tfgitops.targets.volcano.defaults import stored
-from tfgitops.targets.volcano.identity import PLACEHOLDER, digest
-from tfgitops.targets.volcano.update import is_mutable
+from tfgitops.targets.volcano.identity import PLACEHOLDER, digest, is_mutable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,11 +78,24 @@ def is_job(manifest: Mapping[str, Any]) -> bool:
     return manifest["kind"] == "Job" and str(manifest["apiVersion"]).startswith("batch.volcano.sh/")
 
 
-def readable(value: Any) -> bool:
-    """Tell whether a value is a manifest that can be compared; a Job or a Queue must be one that a cluster would take.
+def is_queue(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a Volcano Queue."""
+    return manifest["kind"] == "Queue" and str(manifest["apiVersion"]).startswith("scheduling.volcano.sh/")
 
-    What we wrote is one; what people made of it may be anything.
+
+def manifest_in(text: str) -> Json | None:
+    """Return the manifest that a file holds; None where people made of it what cannot be compared.
+
+    A Job or a Queue must be one that a cluster would take.
     """
+    try:
+        value = parse(text)
+    except TextError:
+        return None
+    return value if _is_readable(value) else None
+
+
+def _is_readable(value: Any) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
         return False
     metadata = value.get("metadata")
@@ -92,16 +105,14 @@ def readable(value: Any) -> bool:
         return False
     if not isinstance(value.get("spec", {}), dict):
         return False
-    volcano = value["apiVersion"].rpartition("/")[0].endswith(".volcano.sh")
-    if not volcano or value["kind"] not in ("Job", "Queue"):
+    if not is_job(value) and not is_queue(value):
         return True
     return not stored(value).notes.faults and "spec" in value
 
 
 def as_stored(manifest: Json) -> Json:
     """Return a readable manifest that people made as a cluster has it: of a Job or a Queue, with all defaults."""
-    volcano = manifest["apiVersion"].rpartition("/")[0].endswith(".volcano.sh")
-    return stored(manifest).manifest if volcano and manifest["kind"] in ("Job", "Queue") else manifest
+    return stored(manifest).manifest if is_job(manifest) or is_queue(manifest) else manifest
 
 
 def job_name(manifest: Mapping[str, Any]) -> str:

@@ -22,9 +22,8 @@ from tfgitops.review.moves import moved_between
 from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.disk import is_there, kind_of, read_file
-from tfgitops.spec.load import shown
-from tfgitops.spec.project import LOCK, SPEC
+from tfgitops.spec.disk import is_there, shown
+from tfgitops.spec.project import SPEC
 from tfgitops.spec.survey import survey
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
     from tfgitops.spec.diagnostics import Problem
-    from tfgitops.spec.project import Project
     from tfgitops.targets.kubernetes.fault import Fault
 
 
@@ -45,7 +43,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     Raises:
         CompileError: Git cannot say what was there before.
     """
-    base = _base(session, [*_places(results, paths), *_versions(session.project)], ref)
+    base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
     found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session))
     problems: list[Problem] = []
@@ -54,7 +52,8 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
         queues=tuple(queue_totals(found, accelerators, others)),
-        beside=tuple(words.named(one.folder) for one in others), outside=tuple(_outside(session.project, base)),
+        beside=tuple(words.named(one.folder) for one in others),
+        outside=tuple(words.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
 
 
@@ -121,19 +120,6 @@ def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
     folders = [path.parent if path.name == SPEC else path for path in paths]
     environments = [compiled.environment for compiled in results if compiled.environment]
     return [*folders, *(document.path for one in environments for document in one.places.documents)]
-
-
-def _versions(project: Project) -> list[Path]:
-    """Return the files that name the versions of the compiler and its plugins, or are a plugin."""
-    return [project.root / name for name in (LOCK, "pyproject.toml", *project.plugins)]
-
-
-def _outside(project: Project, base: Base) -> Iterator[str]:
-    for path in _versions(project):
-        text = read_file(path).decode("utf-8", "replace") if kind_of(path) == "file" else None
-        full = base.path(path)
-        if (full in base.blobs) != (text is not None) or (text is not None and base.differs(full, text)):
-            yield words.near(shown(path))
 
 
 def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:

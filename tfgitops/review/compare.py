@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.compiler.write import compare
 from tfgitops.review import words
 from tfgitops.review.causes import Cause, Causes
-from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, readable
+from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, manifest_in
+from tfgitops.review.committree import CommitTree
 from tfgitops.review.findings import EnvironmentReview, Group
-from tfgitops.review.pastspecs import plain_text
 from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS
-from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
 from tfgitops.spec.headers import read_header
+from tfgitops.spec.load import Reader
 from tfgitops.spec.project import SPEC
-from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.gitops import KUSTOMIZATION
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from tfgitops.review.history import Base
 
     Json = dict[str, Any]
-
-_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,18 +103,13 @@ def review_gone(folder: Path, was: Committed, base: Base) -> EnvironmentReview:
 
 def cluster_at(base: Base, was: Committed, folder: Path) -> str | None:
     """Return the cluster of an environment at a base: what its spec said, or what that extends; None if unreadable."""
-    seen: set[str] = set()
-    spec = was.spec
-    while spec is not None and spec not in seen:
-        seen.add(spec)
-        value = _parsed(base.find(spec) or b"")
-        if not isinstance(value, dict):
-            return None
-        if "cluster" in value:
-            return str(value["cluster"] or folder.name)
-        target = value.get("extends")
-        spec = posixpath.normpath(posixpath.join(posixpath.dirname(spec), str(target))) if target else None
-    return folder.name if seen else None
+    if was.spec is None:
+        return None
+    reader = Reader(CommitTree(base=base))
+    for document in reader.chain(base.top / was.spec):
+        if "cluster" in document.value:
+            return str(document.value["cluster"] or folder.name)
+    return None if has_errors(reader.diagnostics) else folder.name
 
 
 def sort_changes(changes: Iterable[Change]) -> list[Change]:
@@ -138,11 +130,10 @@ def _manifests(
     texts = base.read([paths[path] for path in differing])
     found, notes = {}, []
     for path in differing:
-        text = texts[paths[path]]
-        header = read_header(plain_text(text) or "")
+        text = _text(texts[paths[path]])
+        header, manifest = read_header(text), manifest_in(text)
         ours = header is not None
-        manifest = _parsed(text)
-        if readable(manifest) and (ours or path in files):
+        if manifest and (ours or path in files):
             found[path] = manifest if header and header.intact else as_stored(manifest)
         if not ours:
             what = "compared as it is" if path in found else "not compared"
@@ -152,12 +143,12 @@ def _manifests(
     return found, paths.keys() - differing, notes
 
 
-def _parsed(content: bytes) -> Any:
-    text = plain_text(content)
+def _text(content: bytes) -> str:
+    """Return a manifest's text, its line ends as LF; nothing for what is none."""
     try:
-        return None if text is None else parse(text)
-    except TextError:
-        return None
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return ""
 
 
 def differences_of(folder: Path, files: Iterable[File]) -> Json:
@@ -171,8 +162,8 @@ def differences_of(folder: Path, files: Iterable[File]) -> Json:
 def _stale(groups: Iterable[Group], base: Base) -> Iterator[str]:
     """Say that manifests of a base were not built after its specs had changed, where that restarts something."""
     if names := sorted(name for group in groups for name in group.stale):
-        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        yield f"the manifests at {base.commit[:10]} are older than its specs, which is why these restart, too: {listed}"
+        older = f"the manifests at {base.commit[:10]} are older than its specs"
+        yield f"{older}, which is why these restart, too: {a_few(names)}"
 
 
 def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session: Session) -> Iterator[Group]:

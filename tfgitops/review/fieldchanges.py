@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.targets.kubernetes.merge import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfgitops.targets.routes import Route
-
-IDENTITIES = ("name", "mountPath", "containerPort", "devicePath", "ip", "topologyKey", "key", "event")
-"""Keys that tell the elements of Kubernetes's and Volcano's lists apart."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
@@ -96,18 +95,11 @@ def _named(elements: Sequence[Any]) -> dict[str, int] | None:
     """Return the index of each element by its name, if all have one of their own."""
     names: dict[str, int] = {}
     for index, element in enumerate(elements):
-        name = identity(element)
+        name = name_of(element)
         if name is None or name in names:
             return None
         names[name] = index
     return names
-
-
-def identity(element: Any) -> str | None:
-    """Return what tells an element of a list apart from the others, if anything does."""
-    if isinstance(element, dict):
-        return next((str(element[key]) for key in IDENTITIES if key in element), None)
-    return None
 
 
 def join_path(path: str, key: str) -> str:

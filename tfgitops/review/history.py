@@ -14,7 +14,7 @@ from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
 DEFAULT_REF = "origin/HEAD"
@@ -27,7 +27,8 @@ _VERSIONS_MAX = 2000  # of manifests in history that are looked at for a name th
 class Base:
     """The commit that a review compares with: the merge base of HEAD and ``ref``.
 
-    ``blobs`` are the object ids of its files by their path from the top of the repository, below the folders asked for.
+    ``blobs`` are the object ids of its files by their path from the top of the repository, below the folders asked for,
+    ``listed``.
     ``moves`` leads from folders that there are now to those in which their files were.
     """
 
@@ -35,6 +36,7 @@ class Base:
     ref: str
     commit: str
     blobs: Mapping[str, str] = field(repr=False)
+    listed: Collection[str]
     moves: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def path(self, file: Path) -> str:
@@ -54,6 +56,8 @@ class Base:
         """Return the content of any file of the commit, also of one that was not asked for; None where it is not."""
         if path in self.blobs:
             return self.read([path])[path]
+        if "." in self.listed or any(f"{path}/".startswith(f"{folder}/") for folder in self.listed):
+            return None
         result = _run(self.top, "cat-file", "blob", f"{self.commit}:{path}")
         return None if result.returncode else result.stdout
 
@@ -67,7 +71,8 @@ class Base:
             return self if said and (said[1:] or not _is_shallow(self.top)) else None
         if not said[1:] and _is_shallow(self.top):
             return None
-        return replace(self, commit=said[0], blobs=_listed(self.top, said[0], files))
+        listed = _inside(self.top, files)
+        return replace(self, commit=said[0], blobs=_blobs_of(self.top, said[0], listed), listed=listed)
 
     def differs(self, path: str, text: str) -> bool:
         """Tell whether a file's text is another than in the commit, without reading that."""
@@ -145,22 +150,22 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     if result.returncode:
         raise _no_merge_base(top, name)
     commit = result.stdout.decode().strip()
-    return Base(top=top, ref=name, commit=commit, blobs=_listed(top, commit, folders))
+    listed = _inside(top, folders)
+    return Base(top=top, ref=name, commit=commit, blobs=_blobs_of(top, commit, listed), listed=listed)
 
 
-def _listed(top: Path, commit: str, folders: Iterable[Path]) -> dict[str, str]:
-    """List the files that a commit has below some folders, or that are named."""
-    inside = {folder.resolve() for folder in folders}
-    places = sorted(folder.relative_to(top).as_posix() for folder in inside if folder.is_relative_to(top))
+def _inside(top: Path, places: Iterable[Path]) -> list[str]:
+    """Return the paths of some files and folders from the top of the repository, those outside left out."""
+    inside = {place.resolve() for place in places}
+    return sorted(place.relative_to(top).as_posix() for place in inside if place.is_relative_to(top))
+
+
+def _blobs_of(top: Path, commit: str, places: Sequence[str]) -> dict[str, str]:
+    """List the files that a commit has at some paths, or below them."""
     listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
-    return dict(_blobs(listing))
-
-
-def _blobs(listing: str) -> Iterable[tuple[str, str]]:
-    for entry in listing.split("\0"):
-        meta, _, path = entry.partition("\t")
-        if path and (parts := meta.split())[1] == "blob" and parts[0] != "120000":  # no link is ours
-            yield path, parts[2]
+    entries = (entry.partition("\t") for entry in listing.split("\0"))
+    found = {path: meta.split() for meta, _, path in entries if path}
+    return {path: blob for path, (mode, kind, blob) in found.items() if kind == "blob" and mode != "120000"}  # no links
 
 
 def _top(root: Path) -> Path:
@@ -208,7 +213,7 @@ def _is_shallow(top: Path) -> bool:
 
 
 def _no_base(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF606", severity="error", message=message, hint=hint)])
+    return CompileError([Diagnostic(code="TF606", message=message, hint=hint)])
 
 
 def _object_id(content: bytes, length: int) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.plugins.settingsfile import PYPROJECT, TABLE, find_setting, parse_settings
+from tfgitops.plugins.settingsfile import TABLE, find_setting
 from tfgitops.spec.diagnostics import Span
-from tfgitops.spec.disk import kind_of, read_file, shown
+from tfgitops.spec.disk import read_file, shown
+from tfgitops.spec.project import PYPROJECT, read_project
 from tfgitops.targets.routes import MISSING, Route, reach
 
 if TYPE_CHECKING:
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsFile:
-    """A pyproject.toml, as far as it sets plugins to something; routes begin with its table."""
+    """A pyproject.toml, as far as it sets plugins to something; routes begin with its table.
+
+    ``settings`` are those of each plugin.
+    """
 
     root: Path
-    text: str
+    settings: dict[str, dict[str, Any]]
     prefix: Route = ()
 
     @property
@@ -32,12 +35,6 @@ class SettingsFile:
     def name(self) -> str:
         """The file's name for people."""
         return shown(self.path)
-
-    @cached_property
-    def settings(self) -> dict[str, Any]:
-        """The settings of each plugin."""
-        found = reach(parse_settings(self.text), TABLE)
-        return found if isinstance(found, dict) else {}
 
     def written(self, route: Route) -> Route:
         """Return the route by which something is written: there are no short forms."""
@@ -53,11 +50,10 @@ class SettingsFile:
             value = reach(self.settings, route[len(TABLE) : end])
             if value is not MISSING and (span := find_setting(self.root, route[len(TABLE) : end], str(value))):
                 return span
-        return Span(file=self.name, line=1, column=1, excerpt=self.text.partition("\n")[0])
+        text = read_file(self.path).decode(errors="replace") if self.settings else ""
+        return Span(file=self.name, line=1, column=1, excerpt=text.partition("\n")[0].rstrip("\r"))
 
 
 def settings_now(root: Path) -> SettingsFile:
     """Return the settings of a root as they are."""
-    path = root / PYPROJECT
-    text = read_file(path).decode(errors="replace") if kind_of(path) == "file" else ""
-    return SettingsFile(root=root, text=text.replace("\r\n", "\n"))
+    return SettingsFile(root=root, settings=read_project(root).settings)

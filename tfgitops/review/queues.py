@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import level
-from tfgitops.review.changes import is_job
+from tfgitops.review.changes import is_job, is_queue
 from tfgitops.review.findings import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import pod_requests
@@ -80,11 +80,6 @@ class _Side:
         """Return a queue's own limit of a resource."""
         amounts = (self.queues.get(queue, {}).get("spec") or {}).get("capability") or {}
         return quantity.parse(amounts[resource]) if resource in amounts else None
-
-
-def is_queue(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a Volcano Queue."""
-    return manifest["kind"] == "Queue" and str(manifest["apiVersion"]).startswith("scheduling.volcano.sh/")
 
 
 def job_requests(manifest: Mapping[str, Any]) -> Counter[str]:

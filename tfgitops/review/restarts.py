@@ -6,14 +6,13 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tfgitops.plugins.settingsfile import PYPROJECT
 from tfgitops.spec.committed import MANIFESTS, read_manifest
-from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.diagnostics import Diagnostic, a_few
+from tfgitops.spec.disk import shown
 from tfgitops.spec.headers import read_header
-from tfgitops.spec.load import shown
-from tfgitops.spec.project import LOCK, SPEC
+from tfgitops.spec.project import SPEC
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
 _NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
 _NO_LINE = "what is no longer in the spec, or another version of a plugin or ours,"
-_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,14 +117,8 @@ class Guard:
 
         assert self._compiled.environment is not None
         documents = [document.path for document in self._compiled.environment.places.documents]
-        places = [self._compiled.folder / MANIFESTS, self._compiled.folder / "jobs", *documents, *self._versions]
-        return find_head(self._session.project.root, places)
-
-    @cached_property
-    def _versions(self) -> list[Path]:
-        """The files that name the versions of the compiler and its plugins, or are a plugin."""
-        project = self._session.project
-        return [project.root / name for name in (LOCK, PYPROJECT, *project.plugins)]
+        project, folder = self._session.project, self._compiled.folder
+        return find_head(project.root, [folder / MANIFESTS, folder / "jobs", *documents, *project.versions])
 
     @property
     def _other_version(self) -> str:
@@ -134,7 +126,7 @@ class Guard:
         from tfgitops.review.findings import NO_LINE  # noqa: PLC0415 - for builds that stop alone
 
         assert self._head is not None
-        named = [shown(path) for path in self._versions if self._head.has_changed(path)]
+        named = [shown(path) for path in self._session.project.versions if self._head.has_changed(path)]
         return f"{NO_LINE} ({', '.join(named) or 'no file says so'})"
 
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
@@ -166,23 +158,22 @@ class Guard:
     def _diagnostic(self, cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
         folder, names = self._compiled.folder, [restart.job.name for restart in group]
         line = None if isinstance(cause, str) else cause
-        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
         what = f"{len(names)} trainings" if len(names) > 1 else "a training"
         blamed = f"`{line.label}`" if line else cause
         return Diagnostic(
-            code="TF604", severity="error", span=line.span if line else None,
+            code="TF604", span=line.span if line else None,
             file="" if line else shown(folder / SPEC),
-            message=f"{blamed} would restart {what} of {shown(folder)} that nobody changed: {listed}",
+            message=f"{blamed} would restart {what} of {shown(folder)} that nobody changed: {a_few(names)}",
             hint=_way_out(folder, group),
         )  # fmt: skip
 
 
 def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
     """Return the places that changed a job, none where no line of the specs did; None where that cannot be told."""
-    from tfgitops.review.changes import changes_of  # noqa: PLC0415 - for builds that stop alone
+    from tfgitops.review.changes import changes_of, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
 
-    before = _job(restart.committed)
-    if before is None:
+    before = manifest_in(restart.committed)
+    if before is None or not is_job(before):  # somebody made something else of it
         return None
     (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
     return finder.of(restart.job, restart.planned, change)
@@ -212,15 +203,3 @@ def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | N
         job=job, folder=folder, planned=planned, committed=text, old_name=name[1], new_name=metadata["name"],
         moved=f"{namespace[1]} → {metadata['namespace']}" if moved and namespace else "",
     )  # fmt: skip
-
-
-def _job(text: str) -> Any:
-    """Return the Job in a committed text; None where somebody made something else of it."""
-    from tfgitops.review.changes import is_job, readable  # noqa: PLC0415 - for builds that stop alone
-    from tfgitops.spec.yamltext import TextError, parse  # noqa: PLC0415
-
-    try:
-        manifest = parse(text)
-    except TextError:
-        return None
-    return manifest if readable(manifest) and is_job(manifest) else None

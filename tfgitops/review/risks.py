@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.review.changes import is_queue
 from tfgitops.review.findings import NO_LINE, STARTS, Risk
-from tfgitops.review.queues import is_queue
 from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
+from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
 from tfgitops.targets.kubernetes.immutable import grows
+from tfgitops.targets.kubernetes.podimages import pod_images
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfgitops.review.changes import Change
     from tfgitops.review.findings import EnvironmentReview
@@ -63,8 +65,7 @@ def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
     for code, was, advice in _HANDS:
         paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
         if paths:
-            more = f" and {len(paths) - _PATHS_MAX} more" if len(paths) > _PATHS_MAX else ""
-            message = f"{', '.join(paths[:_PATHS_MAX])}{more} {'was' if len(paths) == 1 else 'were'} {was}"
+            message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
             yield Risk(code=code, environment=one.name, message=message, advice=advice)
     for problem in one.blocked:
         yield Risk(code="blocked", environment=one.name, message=problem.message, advice=problem.hint)
@@ -87,7 +88,8 @@ def _way_out(change: Change) -> str:
 
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
     for change in one.changes:
-        if change.verdict == "removed" and (change.kind in ("PersistentVolumeClaim", "Namespace") or _queue(change)):
+        keeps = change.kind in ("PersistentVolumeClaim", "Namespace") or is_queue(change.manifest)
+        if change.verdict == "removed" and keeps:
             where = f" for cluster {one.cluster}" if one.other_cluster else ""
             message = f"{change.kind} '{change.title}' is no longer written{where}"
             yield Risk(code="vanishes", environment=one.name, message=message, advice=_fate(change.manifest))
@@ -101,10 +103,6 @@ def _fate(manifest: Json) -> str:
     if (PRUNE, "disabled") in annotations:
         return "Flux keeps it, and nothing describes it any more"
     return "`kubectl apply` leaves it; `kubectl apply --prune` deletes it, and what is in it"
-
-
-def _queue(change: Change) -> bool:
-    return is_queue(change.manifest)
 
 
 def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
@@ -186,22 +184,11 @@ def _tags(one: EnvironmentReview) -> Iterator[Risk]:
     images: dict[str, list[str]] = {}
     for change in one.changes:
         if change.is_job and change.verdict in STARTS and change.after is not None:
-            for image in sorted(set(_images(change.after))):
+            for image in sorted({one.image for one in pod_images(change.after) if one.part != "volume"}):
                 if "@" not in image:
                     images.setdefault(image, []).append(change.title)
     for image, jobs in images.items():
         users = f"{len(jobs)} trainings start" if len(jobs) > 1 else f"'{jobs[0]}' starts"
         message = f"{users} with {image}, an image without a digest"
-        yield Risk(
-            code="tag",
-            environment=one.name,
-            message=message,
-            advice="name it by its digest, `@sha256:…`, to know what runs",
-        )
-
-
-def _images(manifest: Json) -> Iterable[str]:
-    for task in manifest["spec"].get("tasks") or ():
-        pod = (task.get("template") or {}).get("spec") or {}
-        for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
-            yield str(container.get("image", ""))
+        advice = "name it by its digest, `@sha256:…`, to know what runs"
+        yield Risk(code="tag", environment=one.name, message=message, advice=advice)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.review.changes import is_job, job_name
 from tfgitops.review.findings import STARTS, Risk
 from tfgitops.review.folders import Folder, overlap, written_folders
+from tfgitops.spec.diagnostics import a_few
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -61,9 +62,7 @@ def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Co
 
 def listing(names: Iterable[str]) -> str:
     """Name a few of some jobs, and say how many more there are."""
-    quoted = [f"'{name}'" for name in names]
-    more = len(quoted) - _NAMED_MAX
-    return ", ".join(quoted[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+    return a_few([f"'{name}'" for name in names], _NAMED_MAX)
 
 
 def _where(group: Iterable[Writer]) -> str:

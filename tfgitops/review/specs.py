@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.plugins.settingsfile import TABLE
 from tfgitops.review.pastsettings import SettingsFile, settings_now
+from tfgitops.spec.jobdigest import NO_NEW_RUN
 from tfgitops.spec.places import role_depth
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     File = Document | SettingsFile
     Kind = Literal["said", "removed", "null"]
-
-_NO_NEW_RUN = frozenset({"annotations", "labels", "minAvailable", "pin", "priorityClassName"})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,7 +82,7 @@ class Specs:
 
     def of_job(self, job: Job) -> list[Difference]:
         """Return what differs in what a job says or inherits, and can make a new run."""
-        return [one for one in self._of(job) if (_key(one.route) or "extends") not in (*_NO_NEW_RUN, "from")]
+        return [one for one in self._of(job) if (_key(one.route) or "extends") not in (*NO_NEW_RUN, "from")]
 
     def of_environment(self) -> list[Difference]:
         """Return what differs outside of jobs and defaults, in blocks that plugins may read."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.targets.routes import Route
 
@@ -126,7 +126,7 @@ class Diagnostic:
     """
 
     code: str
-    severity: Severity
+    severity: Severity = "error"
     message: str
     span: Span | None = None
     file: str = ""
@@ -184,3 +184,8 @@ def without_notes(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     """Tell whether anything found forbids going on."""
     return any(d.severity == "error" for d in diagnostics)
+
+
+def a_few(names: Sequence[str], most: int = 8) -> str:
+    """Return the first few of some names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Span
 from tfgitops.spec.yamltext import borrowed, compose, has_aliases
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Words
     from tfgitops.spec.yamltext import Node
     from tfgitops.targets.routes import Route
-
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +59,8 @@ class Document:
             return -1
         value = self.value
         for count, key in enumerate(route[start:], start):
-            value = _inner(value, key)
-            if value is _ABSENT:
+            value = reach(value, (key,))
+            if value is MISSING:
                 return count
         return len(route)
 
@@ -154,11 +152,3 @@ class Document:
         excerpt = self._lines[node.line] if node.line < len(self._lines) else ""
         stop = node.end_column if node.end_line == node.line else len(excerpt)
         return self.span_at(node.line, node.column, max(1, stop - node.column))
-
-
-def _inner(value: Any, key: str | int) -> Any:
-    if type(value) is dict:
-        return value.get(key, _ABSENT)
-    if type(value) is list and isinstance(key, int) and key < len(value):
-        return value[key]
-    return _ABSENT

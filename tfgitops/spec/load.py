@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import kind_of, resolved, shown, unreadable, walk
+from tfgitops.spec.disk import resolved, shown, unreadable
 from tfgitops.spec.document import Document
+from tfgitops.spec.filetree import Disk
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.survey import find_environments
 from tfgitops.spec.yamltext import Fault, TextError, parse
 from tfgitops.spec.yamltext.lookalikes import lookalikes
-from tfgitops.spec.yamltext.textfile import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from tfgitops.spec.filetree import FileTree
     from tfgitops.targets.routes import Route
 
 __all__ = ["Source", "find_environments", "load", "shown"]
@@ -64,12 +65,8 @@ def load(folder: Path, project: Project | None = None) -> Source:
         CompileError: with every fault of every file.
     """
     project = project or read_project(find_root(folder))
-    reader = _Reader(project)
-    documents = reader.chain(folder / SPEC)
-    own = documents[:1]
-    for path in reader.job_files(folder / "jobs"):
-        if document := reader.job(path, own):
-            documents.insert(len(own), document)
+    reader = Reader(Disk(resolved(project.root)))
+    documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
         raise CompileError(reader.diagnostics)
     return Source(
@@ -87,42 +84,52 @@ def _pins(document: Document) -> bool:
     return type(jobs) is dict and any(type(block) is dict and "pin" in block for block in jobs.values())
 
 
-class _Reader:
-    """Reads files inside one root, and collects what is wrong with them."""
+class Reader:
+    """Reads the files of specs from a tree, and collects what is wrong with them."""
 
-    def __init__(self, project: Project) -> None:
-        self.root = resolved(project.root)
+    def __init__(self, tree: FileTree) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self._tree = tree
 
-    def chain(self, path: Path) -> list[Document]:
-        """Read a file and what it extends, the strongest first."""
+    def spec(self, folder: Path) -> list[Document]:
+        """Read the files of an environment, the strongest first: its own, its jobs' files, and what it extends."""
+        documents = list(self.chain(folder / SPEC))
+        own = documents[:1]
+        for path in self.job_files(folder / "jobs"):
+            if document := self.job(path, own):
+                documents.insert(len(own), document)
+        return documents
+
+    def chain(self, path: Path) -> Iterator[Document]:
+        """Read a file and what it extends, and yield each, the strongest first."""
         documents: list[Document] = []
-        while True:
-            document = self.read(path)
-            if document is None:
-                return documents
+        seen: list[Path] = []
+        while document := self.read(path):
+            yield document
             documents.append(document)
+            seen.append(self._tree.resolved(path))
             target = document.value.get("extends")
             if type(target) is not str or not target:
-                return documents  # validation says what is wrong with another type
+                break  # validation says what is wrong with another type
             path = path.parent / target
-            if problem := self._refusal(target, path, documents):
+            if problem := self._refusal(target, path, documents, seen):
                 code, message, hint = problem
                 self.say(code, message, document.span(("extends",)), hint)
-                return documents
+                break
 
-    def _refusal(self, target: str, path: Path, documents: list[Document]) -> tuple[str, str, str] | None:
+    def _refusal(
+        self, target: str, path: Path, documents: list[Document], seen: list[Path]
+    ) -> tuple[str, str, str] | None:
         """Say why a file cannot be extended, as code, message and hint."""
         if "://" in target:
             return "TF108", "'extends' names a file of this repository, and no URL", "copy the file here, and name that"
         try:
-            at, kind = resolved(path), kind_of(path)
+            at, kind = self._tree.resolved(path), self._tree.kind_of(path)
         except OSError as error:
             return "TF101", f"the file to extend, {target}, cannot be read: {error.strerror}", "look at the path"
-        if not at.is_relative_to(self.root):
+        if not at.is_relative_to(self._tree.root):
             hint = "name a file inside the repository"
-            return "TF108", f"'extends' leads out of the root, {shown(self.root)}", hint
-        seen = [resolved(document.path) for document in documents]
+            return "TF108", f"'extends' leads out of the root, {shown(self._tree.root)}", hint
         if at in seen:
             circle = [document.name for document in documents[seen.index(at) :]]
             hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
@@ -133,7 +140,7 @@ class _Reader:
 
     def _no_file(self, target: str, path: Path, seen: list[Path]) -> tuple[str, str, str]:
         """Say that what is to be extended is a folder or is not there, and what may have been meant."""
-        if path.is_dir():
+        if self._tree.kind_of(path) == "folder":
             inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
             hint = (
                 f"name a file in it, such as {Path(target, inside[0]).as_posix()}"
@@ -141,13 +148,13 @@ class _Reader:
                 else "name a file, such as ../base.yaml"
             )
             return "TF101", f"'extends' names a folder, {target}", hint
-        hint = file_like(target, path, self.root) or "the path is relative to this file"
+        hint = file_like(target, path, self._tree.root) or "the path is relative to this file"
         return "TF101", f"the file to extend, {target}, is not there", hint
 
     def job_files(self, folder: Path) -> list[Path]:
         """List the files of ``jobs/``, sorted; what else looks like YAML is refused, since it would be passed over."""
         try:
-            kind = kind_of(folder)
+            kind = self._tree.kind_of(folder)
         except OSError as error:
             self.diagnostics.append(unreadable(folder, error))
             return []
@@ -157,7 +164,7 @@ class _Reader:
             self._refuse_alike(folder)
             return []
         found = []
-        for current, folders, files in walk(folder, self.diagnostics.append):
+        for current, folders, files in self._tree.walk(folder, self.diagnostics.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             self._refuse_folders(Path(current), folders)
             for path in (Path(current, name) for name in sorted(files) if not name.startswith(".")):
@@ -192,7 +199,7 @@ class _Reader:
             better = re.search(r"'(.+)'", complaint.hint)
             self.diagnostics.append(
                 Diagnostic(
-                    code=complaint.code, severity="error", message=complaint.message, span=top, found=path.name,
+                    code=complaint.code, message=complaint.message, span=top, found=path.name,
                     expected=complaint.expected, hint=f"rename it {better[1]}.yaml" if better else "rename the file",
                 )
             )  # fmt: skip
@@ -217,11 +224,13 @@ class _Reader:
 
     def read(self, path: Path, prefix: Route = ()) -> Document | None:
         """Read one file whose value is a map; None if anything is wrong with it."""
+        if known := self._tree.known(path):
+            return known
         name = shown(path)
-        if not resolved(path).is_relative_to(self.root):
-            self.say("TF108", f"{name} leads out of the root, {shown(self.root)}", None, "copy the file here")
+        if not self._tree.resolved(path).is_relative_to(self._tree.root):
+            self.say("TF108", f"{name} leads out of the root, {shown(self._tree.root)}", None, "copy the file here")
             return None
-        text = read_text(path, name)
+        text = self._tree.read_text(path, name)
         if isinstance(text, Diagnostic):
             self.diagnostics.append(text)
             return None
@@ -245,9 +254,7 @@ class _Reader:
         self, code: str, message: str, span: Span | None, hint: str, *, notes: tuple[tuple[str, Span], ...] = ()
     ) -> None:  # fmt: skip
         """Note one thing that is wrong with a file."""
-        self.diagnostics.append(
-            Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)
-        )
+        self.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint, notes=notes))
 
 
 def _refuse_conflicts(text: str) -> None:
@@ -262,6 +269,6 @@ def _diagnose(document: Document, fault: Fault) -> Diagnostic:
     if also := fault.also:
         notes = ((also.message, document.span_at(also.line, also.column, also.width)),)
     return Diagnostic(
-        code=fault.code, severity="error", message=fault.message, hint=fault.hint, notes=notes,
+        code=fault.code, message=fault.message, hint=fault.hint, notes=notes,
         span=document.span_at(fault.line, fault.column, fault.width),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from tfgitops.spec.disk import is_there, kind_of, read_file, shown, unreadable
 from tfgitops.targets.nearest import nearest
 
 LOCK = "tfgitops.lock"
+PYPROJECT = "pyproject.toml"
 SPEC = "environment.yaml"
 
 
@@ -30,6 +31,11 @@ class Project:
 
         return newest_commit_day(self.root)
 
+    @property
+    def versions(self) -> list[Path]:
+        """The files that name the versions of the compiler and its plugins, or are a plugin."""
+        return [self.root / name for name in (LOCK, PYPROJECT, *self.plugins)]
+
 
 def find_root(environment: Path) -> Path:
     """Return the root of an environment's folder.
@@ -42,7 +48,7 @@ def find_root(environment: Path) -> Path:
             another root has other plugins and settings.
     """
     for folder in (environment, *environment.parents):
-        if _is_there(folder / ".git") or _tool_table(folder) is not None:
+        if _is_there(folder / ".git") or _tool_table(folder, _pyproject(folder)) is not None:
             return folder
     for folder in environment.parents:
         if folder.name == "environments":
@@ -56,7 +62,16 @@ def read_project(root: Path) -> Project:
     Raises:
         CompileError: its pyproject.toml cannot be read, or ``[tool.tfgitops]`` has not the right form.
     """
-    table = _tool_table(root) or {}
+    return parse_project(root, _pyproject(root))
+
+
+def parse_project(root: Path, data: bytes) -> Project:
+    """Return the settings that the bytes of a root's pyproject.toml say.
+
+    Raises:
+        CompileError: they are no TOML, or ``[tool.tfgitops]`` has not the right form.
+    """
+    table = _tool_table(root, data) or {}
     plugins = table.get("plugins", [])
     settings = table.get("settings", {})
     unknown = sorted(set(table) - {"plugins", "settings"})
@@ -76,13 +91,16 @@ def _is_there(path: Path) -> bool:
         raise CompileError([unreadable(path.parent, error)]) from error
 
 
-def _tool_table(folder: Path) -> dict[str, Any] | None:
-    """Return what a folder's pyproject.toml says of us, if it does."""
-    path = folder / "pyproject.toml"
+def _pyproject(folder: Path) -> bytes:
+    path = folder / PYPROJECT
     try:
-        data = read_file(path) if kind_of(path) == "file" else b""
+        return read_file(path) if kind_of(path) == "file" else b""
     except OSError as error:
         raise CompileError([unreadable(path, error)]) from error
+
+
+def _tool_table(folder: Path, data: bytes) -> dict[str, Any] | None:
+    """Return what a folder's pyproject.toml says of us, if it does."""
     if b"tfgitops" not in data:  # most are not ours: do not even parse them
         return None
     import tomllib  # noqa: PLC0415 - most repositories have no settings of ours
@@ -98,8 +116,8 @@ def _tool_table(folder: Path) -> dict[str, Any] | None:
 
 
 def _refuse(root: Path, message: str, hint: str) -> CompileError:
-    name = shown(root / "pyproject.toml")
-    diagnostic = Diagnostic(code="TF101", severity="error", message=f"{name}: {message}", hint=hint, file=name)
+    name = shown(root / PYPROJECT)
+    diagnostic = Diagnostic(code="TF101", message=f"{name}: {message}", hint=hint, file=name)
     return CompileError([diagnostic])
 
 

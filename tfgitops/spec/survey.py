@@ -122,4 +122,4 @@ def _near(path: Path) -> str:
 
 
 def _no_place(message: str, hint: str) -> Diagnostic:
-    return Diagnostic(code="TF101", severity="error", message=message, hint=hint)
+    return Diagnostic(code="TF101", message=message, hint=hint)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 
+def validate_file(document: Document, schema: SpecSchema) -> Iterator[Problem]:
+    """Yield what is wrong with one file of a spec by itself, also where a stronger one overrides it."""
+    shape = schema.job if document.prefix else schema.environment
+    return validate(document.value, shape, document.prefix, part=True)
+
+
 def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: bool) -> Iterator[Problem]:
     """Yield a problem for each place where a value has not the shape that a schema gives it.
 
@@ -34,6 +40,4 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
 def validate_parts(documents: Iterable[Document], schema: SpecSchema) -> Iterator[Diagnostic]:
     """Judge each file by itself: what is wrong in one is shown there, also where a stronger one overrides it."""
     for document in documents:
-        shape = schema.job if document.prefix else schema.environment
-        problems = validate(document.value, shape, document.prefix, part=True)
-        yield from Places(documents=(document,)).diagnose(problems)
+        yield from Places(documents=(document,)).diagnose(validate_file(document, schema))

@@ -1,4 +1,4 @@
-"""The fields of a manifest in the order in which they are written: their routes, and values at their ends."""
+"""Values by their routes of keys and indices, and the fields of a manifest in the order in which they are written."""
 
 from __future__ import annotations
 
@@ -35,6 +35,24 @@ def reach(value: Any, route: Iterable[Any]) -> Any:
         except (LookupError, TypeError):
             return MISSING
     return value
+
+
+def replaced(value: Any, route: Route, new: Any) -> Any:
+    """Copy a value with another one at a route, or with nothing there where that is `MISSING`.
+
+    Where the route leads nowhere, it is the value itself.
+    """
+    if not route:
+        return new
+    first, rest = route[0], route[1:]
+    if reach(value, (first,)) is MISSING:
+        return value
+    copy: Any = dict(value) if isinstance(value, Mapping) else list(value)
+    if rest or new is not MISSING:
+        copy[first] = replaced(value[first], rest, new)
+    else:
+        del copy[first]
+    return copy
 
 
 def steps(value: Any) -> Iterator[tuple[str | int, Any]]:

@@ -9,7 +9,7 @@ from cuts import MISSING, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfgitops.targets.kubernetes.merge import RULES, Conflict, Part, Rule, merge, union
+from tfgitops.targets.kubernetes.merge import ELEMENT_NAMES, RULES, Conflict, Part, Rule, merge, union
 from tfgitops.targets.kubernetes.schemafile import schema_file
 
 
@@ -39,6 +39,13 @@ def rules_of_table(rule: Rule) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["PodTemplateSpec", "Container"])
 def test_the_table_is_that_of_the_schema(name: Any) -> None:
     assert rules_of_table(RULES[name]) == rules_of_schema(name)
+
+
+def test_whatever_a_list_merges_by_names_its_elements() -> None:
+    def keys(rule: Rule) -> set[str]:
+        return {*rule.keys[:1]}.union(*map(keys, rule.fields.values()), keys(rule.every) if rule.every else ())
+
+    assert set().union(*map(keys, RULES.values())) <= {*ELEMENT_NAMES}
 
 
 def test_maps_merge_and_null_removes() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from example_job import JOB, changed, queue
+from jobupdates import judge_update
 
-from tfgitops.targets.volcano.update import immutable_changes, judge_update
+from tfgitops.targets.volcano.update import immutable_changes
 
 CONTAINER = "spec.tasks.1.template.spec.containers.0"
 

@@ -22,6 +22,11 @@ def read_text(path: Path, name: str) -> str | Diagnostic:
         data = read_file(path)
     except OSError as error:
         return unreadable(path, error)
+    return decoded(data, name)
+
+
+def decoded(data: bytes, name: str) -> str | Diagnostic:
+    """Return the text that a file's bytes are, or what is wrong with them; ``name`` is what to call the file."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         return _wrong("TF102", f"{name} is UTF-16 or UTF-32", "save it as UTF-8")
     data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")

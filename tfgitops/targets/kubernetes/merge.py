@@ -129,6 +129,13 @@ def _choice(part: Part, keys: tuple[str, ...]) -> frozenset[str]:
     return frozenset(key for key, value in part.items() if value is not None and key not in keys)
 
 
+def name_of(element: Any) -> str | None:
+    """Return what tells an element of a list apart for people: the value of its first key in `ELEMENT_NAMES`."""
+    if isinstance(element, Mapping):
+        return next((str(element[key]) for key in ELEMENT_NAMES if key in element), None)
+    return None
+
+
 def identity_of(element: Part, rule: Rule) -> tuple[Any, ...]:
     """Return what tells an element of a merging list apart; a port without a protocol is one for TCP."""
     return tuple("TCP" if key == "protocol" and not element.get(key) else element.get(key) for key in rule.keys)
@@ -244,6 +251,9 @@ _CONTAINER: Final = {
 _CONTAINERS: Final = Rule(keys=("name",), fields=_CONTAINER)
 _NODE_SELECTOR: Final = Rule(fields={"nodeSelectorTerms": Rule(unite=_all_hold)})
 _NODE_AFFINITY: Final = Rule(fields={"requiredDuringSchedulingIgnoredDuringExecution": _NODE_SELECTOR})
+
+ELEMENT_NAMES: Final = ("name", "mountPath", "containerPort", "devicePath", "ip", "topologyKey", "key", "event")
+"""Keys that tell elements of Kubernetes's and Volcano's lists apart, be it that a list does not merge by them."""
 
 # Written out because the schema takes longer to load than a small build; a test compares the two.
 RULES: Final[Mapping[SchemaName, Rule]] = {

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import marshal
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.memo import by_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+@by_content(1024)
 def prepare(value: Any, schema_name: str) -> Any:
     """Return a partial object of the pod schema in the form in which Kubernetes would give it back.
 
     The value must have been validated. Quantities become canonical (``1024Mi`` is ``1Gi``), octal file modes become
     numbers. The same overlay comes back in role after role, and is prepared once: the result is not to be changed.
     """
-    return _prepared(marshal.dumps(value, 2), schema_name)
-
-
-@lru_cache(maxsize=1024)
-def _prepared(packed: bytes, schema_name: str) -> Any:
-    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
     return _convert(value, {"$ref": f"#/$defs/{schema_name}"})
 
 

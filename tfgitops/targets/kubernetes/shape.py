@@ -7,9 +7,7 @@ remembered by content, since a thousand jobs are made of the same few hundred fi
 
 from __future__ import annotations
 
-import marshal
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,7 @@ from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.limits import judge_limits
 from tfgitops.targets.kubernetes.quantity import explain
+from tfgitops.targets.memo import by_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,35 +86,23 @@ def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
     """
     if not shape.remembered:
         return _KINDS[shape.kind](shape, value, at, notes)
-    try:
-        packed = marshal.dumps(value, 2)
-    except ValueError:  # not plain JSON
-        packed = b""
-    found: Notes | None
-    if 0 < len(packed) <= _REMEMBERED_MAX:
-        stored, found = _remember(shape, packed)
-    else:
-        stored, found = _look(shape, value)
+    stored, found = _look(value, shape)
     if found is not None:
         notes.add(found, at)
     return value if stored is None else stored
 
 
-@lru_cache(maxsize=1 << 13)
-def _remember(shape: Shape, packed: bytes) -> tuple[Any, Notes | None]:
-    """Look at a packed value; None stands for the value itself, and for nothing to note."""
-    value = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
-    stored, notes = _look(shape, value)
-    return None if stored is value else stored, notes if notes != Notes() else None
+@by_content(1 << 13, _REMEMBERED_MAX)
+def _look(value: Any, shape: Shape) -> tuple[Any, Notes | None]:
+    """Settle one value, and judge it by its limits where its shape is right.
 
-
-def _look(shape: Shape, value: Any) -> tuple[Any, Notes]:
-    """Settle one value, and judge it by its limits where its shape is right."""
+    None stands for the value itself, and for nothing to note.
+    """
     notes = Notes()
     stored = _KINDS[shape.kind](shape, value, (), notes)
     if shape.limits and not notes.faults:
         notes.limits.extend(judge_limits(shape.limits, stored))
-    return stored, notes
+    return None if stored is value else stored, notes if notes != Notes() else None
 
 
 def _mapping(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:

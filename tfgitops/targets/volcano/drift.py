@@ -6,14 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
+from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.volcano.apply import difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.targets.routes import Route
-
-_ABSENT = object()
 _SHOWN_MAX = 60
 RULES = Rules(
     {
@@ -27,22 +25,14 @@ RULES = Rules(
 def judge_drift(manifest: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fault]:
     """Judge a manifest beside the object that the server would store."""
     for at in difference(manifest, after):
-        given, kept = _at(manifest, at), _at(after, at)
-        rule = "drift-added" if given is _ABSENT else "drift-dropped" if kept is _ABSENT else "drift-changed"
+        given, kept = reach(manifest, at), reach(after, at)
+        rule = "drift-added" if given is MISSING else "drift-dropped" if kept is MISSING else "drift-changed"
         place = ".".join(map(str, at))
         yield RULES.fault(rule, at, found=_show(given), expected=_show(kept), place=place, after=_show(kept))
 
 
-def _at(value: Any, route: Route) -> Any:
-    for key in route:
-        if isinstance(value, dict) and key not in value:
-            return _ABSENT
-        value = value[key]
-    return value
-
-
 def _show(value: Any) -> str:
-    if value is _ABSENT:
+    if value is MISSING:
         return ""
     text = json.dumps(value) if isinstance(value, dict | list) else show(value)
     return text if len(text) <= _SHOWN_MAX else show(value)

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfgitops.targets.routes import Route
+
 PLACEHOLDER = "\ufdd0"
 """Stands for a Job's own name until it is known: a noncharacter of Unicode, which no spec may hold."""
 
 DIGITS = 8
 """Hexadecimal digits of a digest in a name."""
 
+MUTABLE_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 MUTABLE_JOB = ("minAvailable", "priorityClassName")
 MUTABLE_TASK = ("minAvailable", "replicas")
-"""Fields of a Job's spec, and of one of its tasks, that Volcano lets change in place."""
+"""Fields of a Job's metadata, of its spec, and of one of its tasks, that Volcano lets change in place."""
 
 _canonical = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
@@ -44,13 +47,28 @@ def name_job(job: str, manifest: dict[str, Any]) -> None:
 def digest(spec: Mapping[str, Any]) -> str:
     """Return the digest of a planned Job's spec: all of it except what Volcano lets change in place.
 
-    The canonical form is JSON with sorted keys and no blanks, in UTF-8. Mutable are ``minAvailable`` and
-    ``priorityClassName`` of the Job, ``minAvailable`` and ``replicas`` of a task (docs/volcano.md 2); a replica of a
-    TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
+    See docs/volcano.md 2. A replica of a TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
     """
     frozen = {key: value for key, value in spec.items() if key not in MUTABLE_JOB}
     frozen["tasks"] = [{key: value for key, value in task.items() if key not in MUTABLE_TASK} for task in spec["tasks"]]
-    return sha256(_canonical(frozen).encode()).hexdigest()[:DIGITS]
+    return short_digest(frozen)
+
+
+def short_digest(value: Any) -> str:
+    """Return eight hex digits of the SHA-256 of a value as JSON in UTF-8, with sorted keys and no blanks."""
+    return sha256(_canonical(value).encode()).hexdigest()[:DIGITS]
+
+
+def is_mutable(route: Route) -> bool:
+    """Tell whether Volcano lets a field of a Job change in place, by its route in the manifest."""
+    match route:
+        case ("metadata", field, *_):
+            return field in MUTABLE_METADATA
+        case ("spec", "tasks", _, field, *_):
+            return field in MUTABLE_TASK
+        case ("spec", field, *_):
+            return field in MUTABLE_JOB
+    return False
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:

@@ -5,14 +5,13 @@ The same for the rest of a Job: its frame is what the rules read that judge task
 
 from __future__ import annotations
 
-import marshal
-from functools import lru_cache
 from typing import Any
 
 from tfgitops.targets.kubernetes.catalog import shape_of
 from tfgitops.targets.kubernetes.names import is_dns1035
 from tfgitops.targets.kubernetes.shape import Notes, settle
 from tfgitops.targets.kubernetes.skeleton import outline, outline_metadata
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano import useless
 from tfgitops.targets.volcano.defaults import with_defaults
 from tfgitops.targets.volcano.job import REPLICAS_MAX, judge_task
@@ -26,16 +25,11 @@ def is_clean(task: dict[str, Any]) -> bool:
     for key in _COUNTS:
         if type(count := task.get(key)) is int and 0 < count <= REPLICAS_MAX:  # all such numbers are alike
             seen[key] = 1
-    try:
-        packed = marshal.dumps(seen, 2)
-    except ValueError:  # not plain JSON
-        return False
-    return _is_clean(packed)
+    return _is_clean(seen)
 
 
-@lru_cache(maxsize=1 << 12)
-def _is_clean(packed: bytes) -> bool:
-    task = marshal.loads(packed)  # noqa: S302 - packed above
+@by_content(1 << 12)
+def _is_clean(task: dict[str, Any]) -> bool:
     notes = Notes()
     settled = settle(shape_of("volcano.schema.json", "TaskSpec"), task, (), notes)
     if settled is not task or with_defaults(task, 0) is not task or notes != Notes():

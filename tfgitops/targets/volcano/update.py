@@ -1,114 +1,32 @@
-"""What may change in place in a Job, and what a cluster with Volcano refuses of a change."""
+"""The fields of a Job that differ between two manifests and cannot change in place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.catalog import shape_of
-from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.volcano.apply import difference
-from tfgitops.targets.volcano.defaults import applied, stored
-from tfgitops.targets.volcano.metadata import judge_metadata
+from tfgitops.targets.volcano.defaults import applied
+from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.rewrite import rewritten
-from tfgitops.targets.volcano.tasks import judge_partitions, judge_topologies, replicas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
-
-# What Volcano lets change in a Job that exists; "*" stands for any key or index.
-MUTABLE: tuple[Route, ...] = (
-    ("metadata", "labels"),
-    ("metadata", "annotations"),
-    ("metadata", "finalizers"),
-    ("metadata", "ownerReferences"),
-    ("spec", "minAvailable"),
-    ("spec", "priorityClassName"),
-    ("spec", "tasks", "*", "replicas"),
-    ("spec", "tasks", "*", "minAvailable"),
-)
-RULES = Rules(
-    {
-        "update-immutable": ("{found} cannot change in a job that exists", "give the job a new name"),
-        "update-task-count": (
-            "the job has {old} tasks, and would have {found}",
-            "tasks are added or removed only under a new name",
-        ),
-        "update-task-min-over-replicas": (
-            "minAvailable is {found}, but this task has {replicas} replicas",
-            "ask for at most {replicas}",
-        ),
-        "update-min-over-total": (
-            "minAvailable is {found}, but all tasks together have {total} replicas",
-            "ask for at most {total}",
-        ),
-    }
-)
-
-
-def judge_update(old: object, new: object) -> list[Fault]:
-    """List what the cluster would refuse of a change from one applied manifest of a Job to the next.
-
-    :param old: the manifest as it was applied last; it must have been admitted.
-    :param new: the manifest to be applied, any JSON value.
-    """
-    if faults := stored(new).notes.faults:
-        return faults
-    assert isinstance(old, dict)
-    assert isinstance(new, dict)
-    live, after = applied(old, new)
-    return [*after.notes.faults, *after.notes.limits, *_judge(live, after.manifest)]
 
 
 def immutable_changes(old: Json, new: Json) -> list[Route]:
     """List the fields that differ between two manifests, both Jobs or both Queues, and cannot change in place."""
     live, after = applied(old, new)
-    return _immutable(live, after.manifest)
+    return immutable_fields(live, after.manifest)
 
 
-def _judge(live: Json, after: Json) -> Iterator[Fault]:
-    spec = after.get("spec", {})
-    before, tasks = live.get("spec", {}).get("tasks", []), spec.get("tasks", [])
-    yield from judge_metadata(after.get("metadata", {}), namespaced=True)
-    yield from _judge_sizes(spec, tasks)
-    yield from judge_partitions(tasks, ("spec", "tasks"))
-    yield from judge_topologies(spec)
-    if len(before) != len(tasks):
-        yield RULES.fault("update-task-count", ("spec", "tasks"), found=len(tasks), old=len(before))
-        return
-    for route in _immutable(live, after):
-        yield RULES.fault("update-immutable", route, found=route[-1])
-
-
-def _judge_sizes(spec: Json, tasks: Sequence[Json]) -> Iterator[Fault]:
-    for i, task in enumerate(tasks):
-        least, replicas = task.get("minAvailable", 0), replicas_of(task)
-        if least > replicas:
-            at = ("spec", "tasks", i, "minAvailable")
-            yield RULES.fault("update-task-min-over-replicas", at, found=least, replicas=replicas)
-    total, least = sum(map(replicas_of, tasks)), spec.get("minAvailable", 0)
-    if least > total:
-        yield RULES.fault("update-min-over-total", ("spec", "minAvailable"), found=least, total=total)
-
-
-def _immutable(live: Json, after: Json) -> list[Route]:
-    """List what differs beyond the table, as Go sees it: an empty field is the same as none."""
+def immutable_fields(live: Json, after: Json) -> list[Route]:
+    """List what differs between two stored manifests and cannot change in place; as in Go, an empty field is none."""
     if live.get("kind") == "Queue":  # all of it may change
         return []
     shape = shape_of("volcano.schema.json", "Job")
     routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
     return [route for route in routes if not is_mutable(route)]
-
-
-def is_mutable(route: Route) -> bool:
-    """Tell whether Volcano lets a field of a Job change in place."""
-    return any(_matches(route, mutable) for mutable in MUTABLE)
-
-
-def _matches(route: Route, pattern: Route) -> bool:
-    """Tell whether a route leads to, or into, what a pattern names."""
-    return len(route) >= len(pattern) and all(p in {"*", r} for r, p in zip(route, pattern, strict=False))

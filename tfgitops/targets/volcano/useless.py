@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
+from tfgitops.targets.routes import Route
 from tfgitops.targets.volcano.jobplugins import go_int
 from tfgitops.targets.volcano.policies import events_of, place_of
 from tfgitops.targets.volcano.tasks import replicas_of

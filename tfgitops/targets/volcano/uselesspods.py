@@ -8,6 +8,7 @@ from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.containers import PROBES
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.routes import Route
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

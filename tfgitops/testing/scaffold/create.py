@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfgitops.compiler.write import replace_file
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown, unwritable
-from tfgitops.spec.project import SPEC, find_root, read_project
+from tfgitops.spec.project import PYPROJECT, SPEC, find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, find_cases
 from tfgitops.testing.finding import find_plugins
 from tfgitops.testing.scaffold.localentry import with_local_plugin
@@ -18,7 +18,6 @@ from tfgitops.testing.scaffold.localentry import with_local_plugin
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PYPROJECT = "pyproject.toml"
 _PACKAGE = {
     PYPROJECT: "pyproject.toml",
     "README.md": "README.md",

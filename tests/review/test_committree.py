@@ -1,0 +1,84 @@
+"""A spec is read from a commit as it is from the disk: by the same code, and files that are as they were not at all."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from repository import Repository, run
+
+from tfgitops.review.committree import CommitTree
+from tfgitops.review.history import find_base
+from tfgitops.spec.filetree import Disk
+from tfgitops.spec.load import Reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC = "environments/prod/environment.yaml"
+JOB = "image: tf\nworker: 1\n"
+
+
+@pytest.fixture
+def three(repository: Repository) -> Repository:
+    """A repository with jobs in files of their own."""
+    for name in ("same", "other", "gone"):
+        repository.write(f"environments/prod/jobs/{name}.yaml", JOB)
+    repository.keep()
+    return repository
+
+
+def test_a_commit_is_read_as_the_disk_was(three: Repository) -> None:
+    folder = three.top / "environments" / "prod"
+    before = Reader(Disk(three.top)).spec(folder)
+    three.write("environments/prod/jobs/other.yaml", JOB.replace("1", "2"))
+    (folder / "jobs" / "gone.yaml").unlink()
+    three.write("environments/prod/jobs/deep/er.yaml", JOB)
+    present = Reader(Disk(three.top)).spec(folder)
+    base = find_base(three.top, [three.top / "environments"], "main")
+    reader = Reader(CommitTree(base=base, present=present))
+    found = reader.spec(folder)
+    assert [(one.name, one.prefix, one.text, one.value) for one in found] == [
+        (one.name, one.prefix, one.text, one.value) for one in before
+    ]
+    assert not reader.diagnostics
+    assert {one.name for one in found if any(one is other for other in present)} == {
+        "environments/base.yaml", SPEC, "environments/prod/jobs/same.yaml",
+    }  # fmt: skip
+
+
+def test_a_moved_environment_is_read_where_it_was(three: Repository) -> None:
+    three.write("environments/base.yaml", three.read("environments/base.yaml").replace("2.21", "2.20"))
+    three.keep()
+    (three.top / "envs" / "eu").mkdir(parents=True)
+    shutil.move(three.top / "environments" / "prod", three.top / "envs" / "eu" / "prod")
+    shutil.rmtree(three.top / "environments")
+    three.write("envs/base.yaml", "defaults:\n  image: registry.example.com/tf:2.22\n")
+    three.edit("envs/eu/prod/environment.yaml", ("../base.yaml", "../../base.yaml"))
+    result = run("review", "--against", "main", "envs", "environments", "--format", "json")
+    assert "`defaults.image` in envs/base.yaml restarts 3 trainings" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["extends: '\\0'\n", 'extends: "\\0/x"\n', "extends: ../../../x.yaml\n", "extends: .\n", "- 1\n", "a: [\n", "\xff"],
+)
+def test_a_base_that_is_broken_is_read_as_far_as_it_goes(three: Repository, broken: str) -> None:
+    good = three.read(SPEC)
+    three.write(SPEC, broken)
+    three.commit("broken")
+    three.git("checkout", "--quiet", "-B", "main")
+    three.write(SPEC, good.replace("bert:", "bart:"))
+    base = find_base(three.top, [three.top / "environments"], "main")
+    reader = Reader(CommitTree(base=base))
+    names = {one.name for one in reader.spec(three.top / "environments" / "prod")}
+    assert names >= {f"environments/prod/jobs/{name}.yaml" for name in ("same", "other", "gone")}
+    assert reader.diagnostics
+    assert three.review().exit_code == 0
+
+
+def test_outside_of_the_repository_nothing_is_there(three: Repository, tmp_path: Path) -> None:
+    tree = CommitTree(base=find_base(three.top, [three.top], "main"))
+    assert tree.kind_of(tmp_path.parent / "x.yaml") == "nothing"
+    assert tree.kind_of(three.top / "environments" / "prod") == "folder"

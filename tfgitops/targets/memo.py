@@ -1,0 +1,43 @@
+"""Remember what a function returned for values of JSON, by their content: a thousand jobs are made of the same few."""
+
+from __future__ import annotations
+
+import marshal
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def by_content(size: int, longest: int | None = None) -> Callable[[F], F]:
+    """Make a pure function remember its results by the content of its first argument; the others must be hashable.
+
+    The function works on a copy of that argument, and who calls it must not change what it returns. It is called each
+    time for a value that is no plain JSON.
+
+    Args:
+        size: how many results are remembered.
+        longest: how many bytes a value may have in `marshal`'s form to be remembered; longer ones are met once, mostly.
+    """
+
+    def decorate(function: F) -> F:
+        @lru_cache(maxsize=size)
+        def remembered(packed: bytes, *others: Hashable) -> Any:
+            return function(marshal.loads(packed), *others)  # noqa: S302 - packed below
+
+        @wraps(function)
+        def call(value: Any, *others: Hashable) -> Any:
+            try:
+                packed = marshal.dumps(value, 2)  # 2 is the last form in which equal values are equal bytes
+            except ValueError:
+                return function(value, *others)
+            if longest is not None and len(packed) > longest:
+                return function(value, *others)
+            return remembered(packed, *others)
+
+        return cast("F", call)
+
+    return decorate
