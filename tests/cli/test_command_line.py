@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def test_a_bug_of_ours_is_3_and_shows_where(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfgitops.cli.common.compile_all", fail)
+    monkeypatch.setattr("tfgitops.cli.environments.compile_all", fail)
     result = run("build")
     assert result.exit_code == 3
     assert "RuntimeError: a bug" in result.stderr
@@ -103,6 +104,12 @@ def test_the_program_builds_and_checks() -> None:
     assert program("build", "--check").returncode == 0
     MANIFEST.unlink()
     assert program("build", "--check").returncode == 1
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "tfgitops", "build", "--check", "--quiet"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (1, f"missing  {MANIFEST}\n", "")
 
 
 def test_the_program_puts_problems_on_standard_error() -> None:

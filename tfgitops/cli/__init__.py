@@ -10,7 +10,8 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from tfgitops.cli.common import example, guarded
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import example
 
 COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", "schema", "lock", "plugins")
 """In the order of their use; each is a module here, imported when it is called: the others cost no start."""

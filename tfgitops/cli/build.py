@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import (
-    Format,
-    FormatOption,
-    NoColour,
-    Paths,
-    Quiet,
-    Strict,
-    Verbose,
-    Without,
-    check_versions,
-    command_app,
-    compile_session,
-    example,
-    exceptions,
-    guarded,
-    report,
-)
 from tfgitops.cli.deliver import deliver, documents
-from tfgitops.compiler.session import open_session
-from tfgitops.compiler.versionlock import refuse_changed_plugins
+from tfgitops.cli.environments import compiled, opened
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without, command_app, example
+from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
+from tfgitops.report.show import Format, exceptions, show
 from tfgitops.review.restarts import NO_CONSENT, Consent
+from tfgitops.spec.diagnostics import has_errors
 
 app = command_app()
 
@@ -59,30 +45,29 @@ def build(
     consent = Consent(jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
     _refuse_odd_consent(consent, writes=not (check or stdout))
     before_plugins = refuse_changed_plugins if locked else lambda _: None
-    session = open_session(paths or [Path("environments")], no_plugin or (), before_plugins)
-    refused, found = check_versions(session, locked=locked, strict=strict)
-    if refused:
-        return report(found, format_, no_colour=no_color, session=session)
-    results = compile_session(session, strict=strict)
+    session = opened(paths, no_plugin, before_plugins=before_plugins)
+    found = check_lock(session, locked=locked, strict=strict)
+    if has_errors(found):
+        return show(found, format_, no_colour=no_color, session=session)
+    results = compiled(session, found, strict=strict)
     for name, hint in consent.unknown(results):
         raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
-    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
     if stdout:
         sys.stdout.write(documents(results))
-        return report(found, format_, no_colour=no_color, verbose=verbose)
+        return show(found, format_, no_colour=no_color, verbose=verbose)
     outcome = deliver(session, results, check=check, verbose=verbose, consent=consent)
     found += outcome.diagnostics
     if check and format_ in {Format.sarif, Format.github}:
         from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone
 
         found += as_diagnostics(outcome.differences)
-    code = report(
+    code = show(
         found, format_, no_colour=no_color, files=outcome.differences, session=session, verbose=verbose
     )  # fmt: skip
     if format_ is Format.text:
-        outcome.lines[:0] = exceptions(results) if verbose else ()
         lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        allowed = exceptions(results) if verbose and not quiet else ""
+        sys.stdout.write(allowed + "".join(f"{line}\n" for line in lines))
     return code or int(check and bool(outcome.differences))
 
 

@@ -12,7 +12,7 @@ from tfgitops.planning.plan import level
 from tfgitops.plugins.plain import printable
 from tfgitops.review.restarts import NO_CONSENT, Consent, Guard
 from tfgitops.spec.committed import MANIFESTS
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, counted
 from tfgitops.spec.load import shown
 from tfgitops.targets.gitops import KUSTOMIZATION
 
@@ -160,13 +160,9 @@ def _summary(total: str, differences: Sequence[Difference], *, check: bool) -> s
     changed = len(differences) - foreign
     if check:
         advice = ["run `tfgitops build`"] * bool(changed) + ["move the foreign away"] * bool(foreign)
-        return f"{total}: {_count(len(differences), 'file')} not as compiled; {', and '.join(advice)}"
-    tail = f"; {_count(foreign, 'foreign file')} left alone" if foreign else ""
-    return f"{total}: {_count(changed, 'file') if changed else 'nothing'} changed{tail}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+        return f"{total}: {counted(len(differences), 'file')} not as compiled; {', and '.join(advice)}"
+    tail = f"; {counted(foreign, 'foreign file')} left alone" if foreign else ""
+    return f"{total}: {counted(changed, 'file') if changed else 'nothing'} changed{tail}"
 
 
 def _nothing_written(*, check: bool) -> str:
@@ -179,8 +175,8 @@ def _total(compiled: Compiled) -> str:
     pinned = sum(bool(job.pin) for job in jobs)
     kept = sum(bool(planned.text) for planned in compiled.objects) - pinned
     return (
-        f"{_count(len(jobs), 'job')}{f' ({pinned} pinned)' if pinned else ''}, "
-        f"{_count(len(compiled.files), 'manifest')}{f' ({kept} kept for pinned jobs)' if kept else ''}"
+        f"{counted(len(jobs), 'job')}{f' ({pinned} pinned)' if pinned else ''}, "
+        f"{counted(len(compiled.files), 'manifest')}{f' ({kept} kept for pinned jobs)' if kept else ''}"
     )
 
 

@@ -9,27 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from tfgitops.cli.common import (
-    Form,
-    Format,
-    NoColour,
-    Without,
-    coloured,
-    command_app,
-    example,
-    guarded,
-    report,
-)
 from tfgitops.cli.completion import environments, field_names, objects
+from tfgitops.cli.environments import opened
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Form, NoColour, Without, command_app, example
 from tfgitops.compiler.compiled import Compiled
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.compiler.session import Session, open_session
+from tfgitops.compiler.session import Session
 from tfgitops.provenance.fields import written
 from tfgitops.provenance.lookup import fields, route_of, select, title
 from tfgitops.provenance.origins import Provenance
 from tfgitops.provenance.summary import summarize
 from tfgitops.report import explanation, explanation_json
 from tfgitops.report.jobsummary import job_summary
+from tfgitops.report.show import Format, coloured, show
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
 from tfgitops.spec.load import shown
@@ -64,20 +57,20 @@ def explain(
 
     Without FIELD it tells of a job in short, without OBJECT it lists the objects.
     """
-    session = open_session([env], no_plugin or ())
+    session = opened([env], no_plugin)
     compiled = compile_environment(_one(session, env), session.plugins, session.project)
     found = list(ordered(compiled.diagnostics))
     if compiled.environment is None:
-        return report(found, Format(format_.value), no_colour=no_color)
+        return show(found, Format(format_.value), no_colour=no_color)
     try:
         told = _Teller(compiled, session, no_colour=no_color).tell(object_, field, as_json=format_ is Form.json)
     except CompileError as error:
-        return report([*found, *error.diagnostics], Format(format_.value), no_colour=no_color)
+        return show([*found, *error.diagnostics], Format(format_.value), no_colour=no_color)
     if format_ is Form.json:
         sys.stdout.write(explanation_json.render(told, found))
         return int(has_errors(found))
     sys.stdout.write(told)
-    return report(found, Format(format_.value), no_colour=no_color)
+    return show(found, Format(format_.value), no_colour=no_color)
 
 
 def _one(session: Session, path: Path) -> Path:

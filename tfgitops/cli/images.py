@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import (
-    Form,
-    Format,
-    NoColour,
-    Paths,
-    Without,
-    command_app,
-    compile_session,
-    example,
-    guarded,
-    report,
-)
-from tfgitops.compiler.session import open_session
+from tfgitops.cli.environments import compiled, opened
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Form, NoColour, Paths, Without, command_app, example
+from tfgitops.compiler.compiled import Compiled
 from tfgitops.report.images import as_json, as_text
 from tfgitops.report.imageuses import used_images
-from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
+from tfgitops.report.show import Format, show
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
 
 app = command_app()
 
@@ -37,16 +28,16 @@ def images(
     no_color: NoColour = False,
 ) -> int:
     """List every image, who uses it, and whether by digest."""
-    results = []
+    results: list[Compiled] = []
+    found: list[Diagnostic] = []
     try:
-        results = compile_session(open_session(paths or [Path("environments")], no_plugin or ()), strict=False)
-        found = [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
+        results = compiled(opened(paths, no_plugin), found)
     except CompileError as error:
-        found = list(error.diagnostics)
+        found += error.diagnostics
     listed = used_images(results)
     if format_ is Form.json:  # one document, whatever happened
         sys.stdout.write(as_json(listed, ordered(found)))
         return int(has_errors(found))
-    if any(compiled.ok for compiled in results):
+    if any(one.ok for one in results):
         sys.stdout.write(as_text(listed))
-    return report(found, Format.text, no_colour=no_color)
+    return show(found, Format.text, no_colour=no_color)

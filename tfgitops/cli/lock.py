@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tfgitops.cli.common import Paths, Quiet, Without, command_app, example, guarded
-from tfgitops.compiler.session import open_session
+from tfgitops.cli.environments import opened
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Paths, Quiet, Without, command_app, example
 from tfgitops.compiler.versionlock import versions, write_lock
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.load import shown
@@ -17,7 +16,7 @@ app = command_app()
 @guarded
 def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -> int:
     """Record the versions of the compiler and the plugins in tfgitops.lock."""
-    session = open_session(paths or [Path("environments")], no_plugin or ())
+    session = opened(paths, no_plugin)
     if session.plugins.faults:
         raise CompileError(session.plugins.faults)
     path = write_lock(session)

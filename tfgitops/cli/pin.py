@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from tfgitops.cli.common import (
-    Environment,
-    Format,
-    FormatOption,
-    Jobs,
-    NoColour,
-    Quiet,
-    command_app,
-    example,
-    guarded,
-    one_environment,
-    report,
-    undisturbed,
-)
+from tfgitops.cli.environments import one_environment, undisturbed
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, command_app, example
 from tfgitops.pins.pins import committed_names, pin_jobs, refuse_uncommitted
+from tfgitops.report.show import Format, show
 
 app = command_app()
 
@@ -39,4 +29,4 @@ def pin(
     if format_ is Format.text and not quiet:
         for made in done:
             print(f"{'unchanged' if made.before == made.name else 'pinned'}  {made.place}  {made.name}")
-    return report((), format_, no_colour=no_color)
+    return show((), format_, no_colour=no_color)

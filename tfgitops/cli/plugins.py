@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tfgitops import discover
-from tfgitops.cli.common import Without, command_app, example, guarded
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Form, Without, command_app, example
 from tfgitops.spec.load import shown
 from tfgitops.spec.project import find_root, read_project
 
 app = command_app()
-
-
-class Form(StrEnum):
-    """How plugins are listed."""
-
-    text = "text"
-    json = "json"
 
 
 @app.callback(epilog=example("tfgitops plugins new cost-centre"), no_args_is_help=True)

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import (
-    Format,
-    NoColour,
-    Paths,
-    Verbose,
-    Without,
-    check_versions,
-    coloured,
-    command_app,
-    compile_session,
-    example,
-    guarded,
-    report,
-)
-from tfgitops.compiler.session import open_session
+from tfgitops.cli.environments import compiled, opened, paths_of
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import NoColour, Paths, Verbose, Without, command_app, example
+from tfgitops.compiler.versionlock import check_lock
+from tfgitops.report.show import Format, coloured, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
 
 app = command_app()
@@ -55,15 +44,13 @@ def review(
     from tfgitops.report import review_json, review_markdown, review_text  # noqa: PLC0415
     from tfgitops.review.collect import review as collect  # noqa: PLC0415
 
-    given = paths or [Path("environments")]
     reviewed, session = None, None
     found: list[Diagnostic] = []
     try:
-        session = open_session(given, no_plugin or (), keep_absent=True)
-        _, found = check_versions(session, locked=False, strict=False)
-        results = compile_session(session, strict=False)
-        found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
-        reviewed = collect(session, results, given, against)
+        session = opened(paths, no_plugin, keep_absent=True)
+        found = check_lock(session)
+        results = compiled(session, found)
+        reviewed = collect(session, results, paths_of(paths), against)
     except CompileError as error:
         found += error.diagnostics
     found = found if verbose else without_notes(found)
@@ -71,7 +58,7 @@ def review(
     if format_ is ReviewFormat.json:  # one document, whatever happened
         sys.stdout.write(review_json.render(reviewed, ordered(found)))
         return int(has_errors(found) or changed)
-    code = report(found, Format.text, no_colour=no_color, session=session, verbose=verbose)
+    code = show(found, Format.text, no_colour=no_color, session=session, verbose=verbose)
     if reviewed and format_ is ReviewFormat.markdown:
         sys.stdout.write(review_markdown.render(reviewed, found))
     elif reviewed:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import Without, command_app, example, guarded
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Without, command_app, example
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable

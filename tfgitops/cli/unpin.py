@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from tfgitops.cli.common import (
-    Environment,
-    Format,
-    FormatOption,
-    Jobs,
-    NoColour,
-    Quiet,
-    Without,
-    command_app,
-    example,
-    guarded,
-    one_environment,
-    report,
-    undisturbed,
-)
-from tfgitops.compiler.session import compile_all, open_session
+from tfgitops.cli.environments import one_environment, opened, undisturbed
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without, command_app, example
+from tfgitops.compiler.session import compile_all
 from tfgitops.pins.outlook import outlook
 from tfgitops.pins.pins import unpin_jobs
+from tfgitops.report.show import Format, show
 
 app = command_app()
 
@@ -36,7 +25,7 @@ def unpin(
 ) -> int:
     """Take the pins of jobs out of the spec, and say what the next build does with each; one not pinned is an error."""
     folder = one_environment(env)
-    session = open_session([folder], no_plugin or ())
+    session = opened([folder], no_plugin)
     with undisturbed(folder):
         done = unpin_jobs(folder, jobs)
     if format_ is Format.text and not quiet:
@@ -45,4 +34,4 @@ def unpin(
             print(f"unpinned  {gone.place}  {gone.name}")
         for gone in done:
             print(outlook(compiled, gone))
-    return report((), format_, no_colour=no_color)
+    return show((), format_, no_colour=no_color)

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import (
-    Format,
-    FormatOption,
-    NoColour,
-    Paths,
-    Quiet,
-    Strict,
-    Without,
-    check_versions,
-    command_app,
-    compile_session,
-    example,
-    exceptions,
-    guarded,
-    report,
-)
-from tfgitops.compiler.session import open_session
+from tfgitops.cli.environments import compiled, opened
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Without, command_app, example
+from tfgitops.compiler.versionlock import check_lock
+from tfgitops.report.show import Format, exceptions, show
 from tfgitops.spec.load import shown
 
 app = command_app()
@@ -41,13 +28,12 @@ def validate(
     no_color: NoColour = False,
 ) -> int:
     """Make every check, and write nothing."""
-    session = open_session(paths or [Path("environments")], no_plugin or ())
-    _, found = check_versions(session, locked=False, strict=strict)
-    results = compile_session(session, strict=strict)
-    found += [diagnostic for compiled in results for diagnostic in compiled.diagnostics]
-    code = report(found, format_, no_colour=no_color, session=session, verbose=verbose)
+    session = opened(paths, no_plugin)
+    found = check_lock(session, strict=strict)
+    results = compiled(session, found, strict=strict)
+    code = show(found, format_, no_colour=no_color, session=session, verbose=verbose)
     if format_ is Format.text and not quiet:
-        print("".join(f"{line}\n" for line in exceptions(results) if verbose), end="")
-        for compiled in results:
-            print(f"{shown(compiled.folder)}: {'valid' if compiled.ok else 'not valid'}")
+        print(exceptions(results) if verbose else "", end="")
+        for one in results:
+            print(f"{shown(one.folder)}: {'valid' if one.ok else 'not valid'}")
     return code

@@ -75,18 +75,20 @@ def refuse_changed_plugins(project: Project) -> None:
         )
 
 
-def check_lock(session: Session, *, strict: bool) -> list[Diagnostic]:
-    """Say where the versions in use are not those of the lock; with ``strict``, a missing lock is an error too.
+def check_lock(session: Session, *, locked: bool = False, strict: bool = False) -> list[Diagnostic]:
+    """Say where the versions in use are not those of the lock, as errors if these are asked for.
+
+    With ``locked``, a missing lock is an error too; with ``strict``, warnings are errors.
 
     Raises:
         CompileError: the lock cannot be read, or is no list of versions.
     """
     recorded = _recorded(session.project)
     if recorded is None:
-        return [_missing(session.project)] if strict else []
+        return [_missing(session.project)] if locked else []
     used = versions(session)
     return [
-        _as_diagnostic(session.project, message, "error" if strict else "warning")
+        _as_diagnostic(session.project, message, "error" if locked or strict else "warning")
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))
     ]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.jobmanifest import API_VERSION
 from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.headers import read_header
 from tfgitops.spec.model import JOB_LABEL, Role
-from tfgitops.spec.schema.complaint import Complaint
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.kinds import file_name
 from tfgitops.targets.kubernetes.references import references
@@ -47,7 +47,7 @@ class RefusedError(Exception):
 
     def __init__(self, message: str, hint: str = _RESTORE, expected: str = "") -> None:
         super().__init__(message)
-        self.complaint = Complaint(message, expected, hint, "TF306")
+        self.complaint = Problem(code="TF306", message=message, at=(), expected=expected, hint=hint)
 
 
 def as_it_runs(environment: Environment, manifests: Mapping[str, Mapping[str, Any]]) -> Environment:

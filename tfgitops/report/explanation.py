@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import posixpath
-import textwrap
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.emit import emit
 from tfgitops.plugins.plain import printable
-from tfgitops.report.text import columns, paint
+from tfgitops.report.text import columns, padded, paint, table, wrapped
 from tfgitops.spec.yamltext import compose
 from tfgitops.targets.routes import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
@@ -51,21 +50,6 @@ class Paper:
 def listing(rows: Sequence[tuple[str, str, str]], paper: Paper) -> str:
     """Return the objects of an environment, one on a line: how it is called, its object's name, and its manifest."""
     return "".join(f"{line}\n" for line in table(rows, paper.paint))
-
-
-def table(rows: Sequence[Sequence[str]], style: Any = None, *, right: Iterable[int] = ()) -> list[str]:
-    """Put rows under each other; the first column in bold where a style is given, some aligned to the right."""
-    right = set(right)
-    widths = [max(columns(row[index]) for row in rows) for index in range(len(rows[0]))] if rows else []
-    lines = []
-    for row in rows:
-        cells = []
-        for index, (text, width) in enumerate(zip(row, widths, strict=True)):
-            blank = " " * (width - columns(text))
-            shown = style("bold", text) if style and index == 0 else text
-            cells.append(blank + shown if index in right else shown + blank)
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def chain(title: str, field: Field, paper: Paper) -> str:
@@ -107,18 +91,15 @@ def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
         members = list(group)
         for origin, (layer, text, place) in members:
             mark = paper.paint("help", ">") if origin.won else " "
-            head = layer + " " * (layers - columns(layer))
+            head = padded(layer, layers)
             head = paper.paint("bold", head) if origin.won else head
             if fits:
-                yield f"{mark} {head}  {text}{' ' * (said - columns(text))}  {paper.paint('frame', place)}"
+                yield f"{mark} {head}  {padded(text, said)}  {paper.paint('frame', place)}"
             else:
                 yield f"{mark} {head}  {text}".rstrip()
                 yield f"{' ' * (layers + 4)}{paper.paint('frame', place)}"
         if members[-1][0].won and (remark := _remark(members[-1][0])):
-            yield from textwrap.wrap(
-                printable(remark), paper.width, initial_indent=f"{' ' * (layers + 4)}= ",
-                subsequent_indent=" " * (layers + 6), break_long_words=False, break_on_hyphens=False,
-            )  # fmt: skip
+            yield from wrapped(printable(remark), f"{' ' * (layers + 4)}= ", width=paper.width)
 
 
 def _said(origin: Origin) -> str:
@@ -153,7 +134,7 @@ def blame(title: str, manifest: Any, at: Route, fields: Sequence[Field], paper: 
     places, layers = (max(columns(row[index]) for row in rows) for index in (0, 1))
     found = [paper.paint("bold", title), ""]
     for place, layer, line in rows:
-        left = f"{place}{' ' * (places - columns(place))}  {layer}{' ' * (layers - columns(layer))}"
+        left = f"{padded(place, places)}  {padded(layer, layers)}"
         found.append(f"{paper.paint('frame', left)}  {paper.cut_to(printable(line), columns(left) + 2)}".rstrip())
     return "\n".join(found) + "\n"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.plain import printable
+from tfgitops.report.text import wrapped
+from tfgitops.spec.diagnostics import counted
 from tfgitops.targets.kubernetes.image import parse_image
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     Images = Mapping[str, Sequence[Use]]
 
 VERSION = 1
-_WIDTH = 80
 _HEAD_MAX = 50
 _INDENT = " " * 8
 _WORDS = {"digest": "by digest", "tag": "by tag", "none": "by neither, which means the tag latest"}
@@ -40,8 +40,7 @@ def as_text(images: Images) -> str:
         for row in listed:
             lines += _row(row, widths)
     told = ", ".join(f"{counts[by]} {words}" for by, words in _WORDS.items() if counts[by])
-    total = f"{len(rows)} image{'' if len(rows) == 1 else 's'}: {told}"
-    return "\n".join([*lines, total]) + "\n"
+    return "\n".join([*lines, f"{counted(len(rows), 'image')}: {told}"]) + "\n"
 
 
 def _rows(uses: Iterable[Use]) -> Iterator[tuple[str, str, str]]:
@@ -62,15 +61,8 @@ def _row(row: tuple[str, str, str], widths: Sequence[int]) -> list[str]:
     environment, owner, what = row
     head = f"{_INDENT}{environment:<{widths[0]}}  {owner:<{widths[1]}}  "
     if len(head) <= _HEAD_MAX:
-        return _wrapped(what, head)
-    return [f"{_INDENT}{environment}  {owner}", *_wrapped(what, f"{_INDENT}  ")]
-
-
-def _wrapped(text: str, first: str) -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
+        return wrapped(what, head)
+    return [f"{_INDENT}{environment}  {owner}", *wrapped(what, f"{_INDENT}  ")]
 
 
 def as_json(images: Images, diagnostics: Iterable[Diagnostic]) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tfgitops.report.explanation import Paper, table
+from tfgitops.report.text import table
 from tfgitops.targets.volcano.identity import DIGITS, MUTABLE_JOB, MUTABLE_TASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.provenance.summary import Summary
+    from tfgitops.report.explanation import Paper
     from tfgitops.spec.diagnostics import Span
 
 _INDENT = 10

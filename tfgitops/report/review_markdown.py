@@ -11,6 +11,7 @@ from tfgitops.plugins.plain import printable
 from tfgitops.report.fitting import Block, fit
 from tfgitops.report.text import totals
 from tfgitops.review import words
+from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,7 @@ def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     room = LIMIT - _LAST - sum(len(line) + 1 for line in (*head, *tail))
     body, left_out = fit(_blocks(review), room)
     if left_out:
-        body += ["", f"*{_count(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
+        body += ["", f"*{counted(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
     return "\n".join([*head, *body, *tail]).rstrip() + "\n"
 
 
@@ -67,16 +68,14 @@ def _blocks(review: Review) -> Iterator[Block]:
         if one.pinned:
             yield Block(head=["", f"Pinned, whatever the spec says: {', '.join(one.pinned[:_ITEMS_MAX])}."])
         if one.changes and one.unchanged:
-            others = one.unchanged - one.jobs_unchanged
-            unchanged = f"{_count(one.jobs_unchanged, 'training')}, {_count(others, 'further object')}"
-            yield Block(head=["", f"Unchanged: {unchanged}."])
+            yield Block(head=["", f"Unchanged: {words.unchanged(one)}."])
 
 
 def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
     changes = [change for change in one.changes if change.verdict == verdict]
     if changes:
         jobs = sum(change.is_job for change in changes)
-        parts = [_count(jobs, "training")] * bool(jobs) + [_count(len(changes) - jobs, "further object")] * (
+        parts = [counted(jobs, "training")] * bool(jobs) + [counted(len(changes) - jobs, "further object")] * (
             jobs < len(changes)
         )
         rows = [line for change in changes for line in _change(change)]
@@ -156,18 +155,10 @@ def _queues(review: Review) -> Iterator[str]:
     yield from ["", "#### Queues", "", "| queue | asked for by its jobs | before | after | change | capability |"]
     yield "|---|---|---:|---:|---:|---|"
     for one in changed[:_ITEMS_MAX]:
-        change = one.jobs_after - one.jobs_before
-        signed = f"{change:+d}" if change else ""
-        name = _plain(words.queue_name(one, clusters))
-        yield f"| {name} | jobs | {one.jobs_before} | {one.jobs_after} | {signed} | |"
-        for amount in one.amounts:
-            if amount.changed:
-                remark = f" {text}" if (text := words.remark(amount)) else ""
-                yield (
-                    f"| | {_plain(amount.title)} | {words.amount(amount.resource, amount.before)} "
-                    f"| {words.amount(amount.resource, amount.after)} | {words.difference(amount)} "
-                    f"| {words.capability(amount, one)}{remark} |"
-                )
+        name = f" {_plain(words.queue_name(one, clusters))}"
+        for title, before, after, change, limit in words.queue_rows(one):
+            yield f"|{name} | {_plain(title)} | {before} | {after} | {change} |{limit and f' {limit}'} |"
+            name = ""
     if len(changed) > _ITEMS_MAX:
         yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
     broken = [one.name for one in review.environments if one.state == "broken"]
@@ -194,10 +185,6 @@ def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
         few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
         few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
         yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _plain(text: str) -> str:

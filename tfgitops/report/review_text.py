@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
+from tfgitops.report.text import paint, table, wrapped
 from tfgitops.review import words
+from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change, Verdict
-    from tfgitops.review.findings import EnvironmentReview, Group, QueueTotals, Review, Risk
+    from tfgitops.review.findings import EnvironmentReview, Group, Review, Risk
 
 _WIDTH = 80
 _NAMES_MAX = 30
 _STALE_MAX = 5
-_COLOURS = {
-    "refused": "\x1b[1;31m", "new run": "\x1b[1;33m", "renamed": "\x1b[1;33m", "added": "\x1b[1;32m",
-    "removed": "\x1b[1;31m", "in place": "\x1b[1;36m", "bold": "\x1b[1m", "risk": "\x1b[1;33m", "place": "\x1b[2m",
+_BECOMES: dict[Verdict, tuple[str, str]] = {
+    "refused": ("refused by the cluster", "error"), "renamed": ("renamed, and starts anew", "warning"),
+    "added": ("new", "help"), "removed": ("goes away", "error"), "in place": ("changes in place", "note"),
 }  # fmt: skip
-_TITLES: dict[Verdict, str] = {
-    "refused": "refused by the cluster", "renamed": "renamed, and starts anew", "added": "new", "removed": "goes away",
-    "in place": "changes in place",
-}  # fmt: skip
+"""The title of those of which something becomes, and its style."""
+
+_HEAD = ("", "before", "after", "change", "capability")
 
 
 def render(review: Review, *, colour: bool = False, verbose: bool = False) -> str:
@@ -62,7 +64,7 @@ class _Page:
         self._verbose = verbose
 
     def paint(self, style: str, text: str) -> str:
-        return f"{_COLOURS[style]}{text}\x1b[0m" if self._colour else text
+        return paint(style, text, colour=self._colour)
 
     def environment(self, one: EnvironmentReview) -> Iterator[str]:
         cluster = "" if one.state == "broken" else f" (cluster {printable(one.cluster)})"
@@ -70,22 +72,22 @@ class _Page:
         yield from (self.paint("bold", line) for line in _wrapped(title, 0))
         for group in one.groups:
             yield from self._new_runs(group)
-        for verdict, title in _TITLES.items():
+        for verdict, (title, style) in _BECOMES.items():
             changes = [change for change in one.changes if change.verdict == verdict]
             if changes:
-                yield f"  {self.paint(verdict, title)}"
+                yield f"  {self.paint(style, title)}"
                 yield from self._cut([line for change in changes for line in self._change(change)])
         for note in one.notes:
             yield from _wrapped(f"note: {printable(note)}", 2)
         if one.pinned:
             yield from _wrapped(f"pinned, whatever the spec says: {', '.join(one.pinned)}", 2)
         if one.changes and one.unchanged:
-            yield f"  unchanged: {_count(one.jobs_unchanged, 'training')}, {_others(one)}"
+            yield f"  unchanged: {words.unchanged(one)}"
 
     def _new_runs(self, group: Group) -> Iterator[str]:
         changes = group.changes
         number = f"{len(changes)} new runs" if len(changes) > 1 else "new run"
-        yield f"  {self.paint('new run', number)}, because of"
+        yield f"  {self.paint('warning', number)}, because of"
         for reason in words.why(group, self._review):
             yield from self._reason(reason, 4)
         said, own = words.shared_fields(changes)
@@ -144,42 +146,30 @@ class _Page:
     def queues(self, review: Review) -> Iterator[str]:
         clusters = len({one.cluster for one in review.queues})
         shown = [one for one in review.queues if one.changed or self._verbose]
-        rows: list[tuple[str, ...]] = [("", "before", "after", "change", "capability")]
-        for one in shown:
-            rows += self._rows(one)
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        rows = [list(words.queue_rows(one, everything=self._verbose)) for one in shown]
+        head, *lines = table([_HEAD, *chain.from_iterable(rows)], right=range(1, 4))
         if shown:
             yield self.paint("bold", "what the jobs of each queue ask for")
-            yield _row(rows[0], widths)
-        for one in shown:
+            yield f"  {head}"
+        for one, own in zip(shown, rows, strict=True):
             yield printable(words.queue_name(one, clusters))
-            yield from (_row(row, widths) for row in self._rows(one))
+            yield from (f"  {printable(lines.pop(0))}" for _ in own)
         if shown and review.beside:
             yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
         broken = [one.name for one in review.environments if one.state == "broken"]
         if shown and broken:
             yield from _wrapped(f"(without {printable(', '.join(broken))})", 0)
 
-    def _rows(self, one: QueueTotals) -> Iterator[tuple[str, ...]]:
-        yield "jobs", str(one.jobs_before), str(one.jobs_after), _signed(one), ""
-        for amount in one.amounts:
-            if amount.changed or self._verbose:
-                yield (
-                    amount.title, words.amount(amount.resource, amount.before),
-                    words.amount(amount.resource, amount.after), words.difference(amount),
-                    " ".join(filter(None, (words.capability(amount, one), words.remark(amount)))),
-                )  # fmt: skip
-
     def risks(self, risks: Sequence[Risk]) -> Iterator[str]:
         if risks:
-            yield self.paint("risk", "what can go wrong")
+            yield self.paint("warning", "what can go wrong")
         lines = [line for risk in risks for line in _wrapped(printable(_risk(risk)), 2, "- ")]
         yield from self._cut(lines)
 
     def stale(self, environments: Iterable[EnvironmentReview]) -> Iterator[str]:
         found = words.stale(environments)
         if found:
-            number = _count(len(found), "file")
+            number = counted(len(found), "file")
             said = f"the committed manifests are not as the specs say ({number}):"
             advice = "run `tfgitops build`"
             yield from [f"{said} {advice}"] if len(said) + len(advice) < _WIDTH else [said, f"  {advice}"]
@@ -197,30 +187,9 @@ def _run(change: Change, width: int) -> list[str]:
     return [f"    {change.title}", f"        {change.old_name}", f"      → {change.new_name}"]
 
 
-def _row(row: Sequence[str], widths: Sequence[int]) -> str:
-    numbers = [f"{cell:>{width}}" for cell, width in zip(row[1:4], widths[1:4], strict=True)]
-    return printable("  ".join([f"  {row[0]:<{widths[0]}}", *numbers, row[4]]).rstrip())
-
-
-def _signed(one: QueueTotals) -> str:
-    change = one.jobs_after - one.jobs_before
-    return f"{change:+d}" if change else ""
-
-
 def _risk(risk: Risk) -> str:
     return f"{risk.environment}: {risk.message}" + (f"; {risk.advice}" if risk.advice else "")
 
 
-def _others(one: EnvironmentReview) -> str:
-    return _count(one.unchanged - one.jobs_unchanged, "further object")
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
 def _wrapped(text: str, indent: int, bullet: str = "") -> list[str]:
-    first, rest = " " * indent + bullet, " " * (indent + 2)
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
+    return wrapped(text, " " * indent + bullet, " " * (indent + 2))

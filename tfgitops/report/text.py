@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.plain import printable
+from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfgitops.spec.diagnostics import Diagnostic, Span
 
@@ -22,6 +24,7 @@ _COLOURS = {
     "frame": "\x1b[1;34m",
     "bold": "\x1b[1m",
     "help": "\x1b[1;32m",
+    "place": "\x1b[2m",
 }
 _RESET = "\x1b[0m"
 
@@ -36,7 +39,7 @@ def totals(diagnostics: Iterable[Diagnostic]) -> str:
     """Count errors, warnings and notes, as the last line of a report."""
     severities = [diagnostic.severity for diagnostic in diagnostics]
     counts = ((severities.count(kind), kind) for kind in ("error", "warning", "note"))
-    return ", ".join(f"{number} {kind}{'' if number == 1 else 's'}" for number, kind in counts if number)
+    return ", ".join(counted(number, kind) for number, kind in counts if number)
 
 
 def explained(diagnostic: Diagnostic) -> str:
@@ -108,6 +111,34 @@ def excerpt(span: Span) -> tuple[str, int, int]:
         after = after if len(after) <= room // 2 else after[: room // 2] + "…"
     before, marked, after = (printable(part.replace("\t", " ")) for part in (before, marked, after))
     return before + marked + after, columns(before), max(1, columns(marked))
+
+
+def wrapped(text: str, first: str, rest: str = "", width: int = 80) -> list[str]:
+    """Break a text into lines at its blanks alone; ``first`` and ``rest`` are what its lines begin with."""
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest or " " * len(first), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def table(rows: Sequence[Sequence[str]], style: Any = None, *, right: Iterable[int] = ()) -> list[str]:
+    """Put rows under each other; the first column in bold where a style is given, some aligned to the right."""
+    right = set(right)
+    widths = [max(columns(row[index]) for row in rows) for index in range(len(rows[0]))] if rows else []
+    lines = []
+    for row in rows:
+        cells = []
+        for index, (text, width) in enumerate(zip(row, widths, strict=True)):
+            blank = " " * (width - columns(text))
+            shown = style("bold", text) if style and index == 0 else text
+            cells.append(blank + shown if index in right else shown + blank)
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def padded(text: str, width: int) -> str:
+    """Fill a text up with blanks to a number of columns."""
+    return text + " " * (width - columns(text))
 
 
 def columns(text: str) -> int:

@@ -11,11 +11,12 @@ from tfgitops.review.causes import is_discovery
 from tfgitops.review.fieldchanges import ABSENT
 from tfgitops.review.findings import NO_LINE
 from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.disk import shown
 from tfgitops.targets.kubernetes import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.review.causes import Cause
@@ -65,10 +66,10 @@ def _becomes(review: Review) -> list[str]:
     counts = review.counts()
     broken = sum(one.state == "broken" for one in review.environments)
     refused = counts["refused"]
-    said = [f"{refused} object{'' if refused == 1 else 's'} refused by the cluster"] if refused else []
+    said = [f"{counted(refused, 'object')} refused by the cluster"] if refused else []
     if broken:
         said.append(f"{broken} environment{' does' if broken == 1 else 's do'} not compile")
-    noun = True
+    thing = "training"
     for number, one, many in (
         (counts["new run"] + counts["renamed"], "restarts", "restart"),
         (counts["added"], "starts", "start"),
@@ -76,9 +77,8 @@ def _becomes(review: Review) -> list[str]:
         (counts["in place"], "changes in place", "change in place"),
     ):
         if number:
-            what = f"training{'' if number == 1 else 's'} " if noun else ""
-            said.append(f"{number} {what}{one if number == 1 else many}")
-            noun = False
+            said.append(f"{counted(number, thing) if thing else number} {one if number == 1 else many}")
+            thing = ""  # the other numbers are of trainings, too
     return said
 
 
@@ -95,6 +95,12 @@ def _manifests(number: int, what: str) -> str:
 def has_news(one: EnvironmentReview) -> bool:
     """Tell whether there is anything to say of an environment."""
     return bool(one.changes or one.notes) or one.state != "compared"
+
+
+def unchanged(one: EnvironmentReview) -> str:
+    """Count what stays as it is in an environment in which something else changes."""
+    others = one.unchanged - one.jobs_unchanged
+    return f"{counted(one.jobs_unchanged, 'training')}, {counted(others, 'further object')}"
 
 
 def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
@@ -254,13 +260,13 @@ def amount(resource: str, nanos: int) -> str:
     return f"{nanos / quantity.NANO:,.3f}".rstrip("0").rstrip(".")
 
 
-def difference(one: Amount) -> str:
+def _difference(one: Amount) -> str:
     """Write what a queue gains or loses of a resource."""
     change = one.after - one.before
     return "" if not change else f"{'+' if change > 0 else '-'}{amount(one.resource, abs(change))}"
 
 
-def capability(one: Amount, queue: QueueTotals) -> str:
+def _capability(one: Amount, queue: QueueTotals) -> str:
     """Write a queue's limit of a resource, with the one before if it was another."""
     if queue.state == "external":
         return "not ours to know"
@@ -270,9 +276,20 @@ def capability(one: Amount, queue: QueueTotals) -> str:
     return after if before == after or queue.state == "new" else f"{before} → {after}"
 
 
-def remark(one: Amount) -> str:
+def _remark(one: Amount) -> str:
     """Say where the jobs of a queue do not fit in it together."""
     return "(they take turns)" if one.most is not None and one.after > one.most else ""
+
+
+def queue_rows(one: QueueTotals, *, everything: bool = False) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield what its jobs ask for, of what changes or of all: title, before, after, change, capability."""
+    change = one.jobs_after - one.jobs_before
+    yield "jobs", str(one.jobs_before), str(one.jobs_after), f"{change:+d}" if change else "", ""
+    for asked in one.amounts:
+        if asked.changed or everything:
+            before, after = amount(asked.resource, asked.before), amount(asked.resource, asked.after)
+            limit = " ".join(filter(None, (_capability(asked, one), _remark(asked))))
+            yield asked.title, before, after, _difference(asked), limit
 
 
 def queue_name(totals: QueueTotals, clusters: int) -> str:

@@ -62,6 +62,8 @@ CODES: dict[str, str] = {
 }
 """Every code of the compiler and what it stands for; plugins have codes of their own."""
 
+_QUOTED_AT_MOST = 60  # characters
+
 WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
@@ -189,3 +191,13 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
 def a_few(names: Sequence[str], most: int = 8) -> str:
     """Return the first few of some names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def quoted(text: str) -> str:
+    """Write a text as a message quotes it: short, however long it is."""
+    return f"'{text if len(text) <= _QUOTED_AT_MOST else text[:_QUOTED_AT_MOST] + '…'}'"
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things: `1 error`, `2 errors`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -15,8 +15,8 @@ from tfgitops.spec.filetree import Disk
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.survey import find_environments
-from tfgitops.spec.yamltext import Fault, TextError, parse
-from tfgitops.spec.yamltext.lookalikes import lookalikes
+from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.spec.yamltext.characters import lookalikes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "find_environments", "load", "shown"]
 
-_CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE)
 _LIKE_YAML = (".yaml", ".yml", ".json")
 _WHOLE = ("the keys of an environment", "a job's own mapping")
 _NOT_IN_A_JOB = {
@@ -234,19 +233,17 @@ class Reader:
         if isinstance(text, Diagnostic):
             self.diagnostics.append(text)
             return None
-        document = Document(path=path, name=name, text=text, value=None, prefix=prefix)
         try:
-            _refuse_conflicts(text)
-            value = parse(text)
+            value = parse(text, name)
         except TextError as error:
-            self.diagnostics.extend(_diagnose(document, fault) for fault in error.faults)
+            self.diagnostics += error.diagnostics
             return None
+        document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
         if type(value) is not dict:
             found = "nothing" if value is None else "a list" if type(value) is list else "a single value"
             hint = f"it must hold {_WHOLE[bool(prefix)]}, as `key: value`"
             self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
             return None
-        document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
         self.diagnostics.extend(lookalikes(document))
         return document
 
@@ -255,20 +252,3 @@ class Reader:
     ) -> None:  # fmt: skip
         """Note one thing that is wrong with a file."""
         self.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint, notes=notes))
-
-
-def _refuse_conflicts(text: str) -> None:
-    if match := _CONFLICT.search(text):
-        line = text.count("\n", 0, match.start())
-        message = "Git left its conflict markers here"
-        raise TextError([Fault("TF107", message, line, 0, "resolve the merge, then build", len(match[0]))])
-
-
-def _diagnose(document: Document, fault: Fault) -> Diagnostic:
-    notes: tuple[tuple[str, Span], ...] = ()
-    if also := fault.also:
-        notes = ((also.message, document.span_at(also.line, also.column, also.width)),)
-    return Diagnostic(
-        code=fault.code, message=fault.message, hint=fault.hint, notes=notes,
-        span=document.span_at(fault.line, fault.column, fault.width),
-    )  # fmt: skip

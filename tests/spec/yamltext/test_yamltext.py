@@ -21,13 +21,19 @@ def faults(text: str) -> list[tuple[str, str]]:
     with pytest.raises(TextError) as caught:
         parse(text)
     lines = text.split("\n")
-    return [(f.code, lines[f.line][f.column : f.column + f.width]) for f in caught.value.faults]
+    return [(found.code, covered(lines, found)) for found in caught.value.diagnostics]
+
+
+def covered(lines: list[str], found: Any) -> str:
+    """Return what the carets of a fault cover."""
+    span = found.span
+    return lines[span.line - 1][span.column - 1 : span.column - 1 + span.width]
 
 
 def fault(text: str) -> Any:
     with pytest.raises(TextError) as caught:
         parse(text)
-    return caught.value.faults[0]
+    return caught.value.diagnostics[0]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +104,7 @@ def test_each_fault_covers_what_is_wrong(text: str, expected: list[tuple[str, st
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "covered", "said", "hint"),
+    ("text", "line", "marked", "said", "hint"),
     [
         ("a: 1\nworker\n", 2, "worker", "'worker' has no ':'", "`worker: …`"),
         ("worker\na: 1\n", 1, "worker", "'worker' has no ':'", "`worker: …`"),
@@ -153,10 +159,9 @@ def test_each_fault_covers_what_is_wrong(text: str, expected: list[tuple[str, st
         ("a:b\nc: 1\n", 1, ":", "no blank after the ':' of 'a'", "`a: b`"),
     ],
 )
-def test_a_text_that_is_no_yaml_is_explained(text: str, line: int, covered: str, said: str, hint: str) -> None:
+def test_a_text_that_is_no_yaml_is_explained(text: str, line: int, marked: str, said: str, hint: str) -> None:
     found = fault(text)
-    place = text.split("\n")[found.line][found.column : found.column + found.width]
-    assert (found.line + 1, place) == (line, covered)
+    assert (found.span.line, covered(text.split("\n"), found)) == (line, marked)
     assert said in found.message
     assert hint in found.hint
 
@@ -174,7 +179,7 @@ def test_no_words_of_libyaml_reach_the_user() -> None:
                 try:
                     parse(text)
                 except TextError as error:
-                    for found in error.faults:
+                    for found in error.diagnostics:
                         assert found.hint
                         assert not any(word in found.message for word in ("expected", "scanning", "parsing", "token"))
 
@@ -206,5 +211,5 @@ def test_any_text_is_read_or_refused_in_bounded_time(text: str) -> None:
     try:
         parse(text)
     except TextError as error:
-        assert len(error.faults) <= MAX_FAULTS  # noqa: PT017 - no fault is as good
+        assert len(error.diagnostics) <= MAX_FAULTS  # noqa: PT017 - no fault is as good
     assert time.process_time() - start < 20  # seconds: far more than it takes, far less than what is not linear

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.schema.complaint import Complaint
-from tfgitops.spec.schema.exceptionforms import allowed_code, day, reason
+from tfgitops.spec.diagnostics import CODES, WARNED, Problem
 from tfgitops.spec.schema.imageforms import image, registry
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
@@ -23,245 +22,245 @@ JOB_NAME_MAX = 50
 """59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
 _VENDORS = ("amd/", "intel/", "nvidia/")  # their domains are easily forgotten; others have none, as in rdma/hca
+_ENDS = "beginning and ending with a letter or digit"
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII).match
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
 
 
-def complain(form: str, value: Any) -> Complaint | None:
-    """Return what is wrong with a value of a named form, or None; forms that are not ours are annotations."""
+def complain(form: str, value: Any) -> Problem | None:
+    """Return what is wrong with a value of a named form, or None; forms that are not ours are annotations.
+
+    The problem has no place yet: it is where the value is.
+    """
     check = FORMATS.get(form)
     return check(value) if check else None
 
 
-def _label(kind: str, value: str) -> Complaint | None:
-    if names.is_dns_label(value):
-        return None
-    expected = (
-        f"at most {names.LABEL_MAX} lower-case letters, digits and '-', beginning and ending with a letter or digit"
-    )
-    return _name_complaint(kind, value, expected)
+def _wrong(message: str, expected: str = "", hint: str = "", code: str = "TF203") -> Problem:
+    return Problem(code=code, message=message, at=(), expected=expected, hint=hint)
 
 
-def _name_complaint(kind: str, value: str, expected: str, most: int = names.LABEL_MAX) -> Complaint:
+def _unless(fits: Callable[[Any], object], what: str, expected: str, hint: str = "") -> Callable[[Any], Problem | None]:
+    """Make the check of a form of which one test tells everything; ``what`` is the rest of the sentence about it."""
+    return lambda value: None if fits(value) else _wrong(f"'{value}' {what}", expected, hint)
+
+
+def _label(kind: str, value: str) -> Problem | None:
+    expected = f"at most {names.LABEL_MAX} lower-case letters, digits and '-', {_ENDS}"
+    return None if names.is_dns_label(value) else _name_complaint(kind, value, expected)
+
+
+def _name_complaint(kind: str, value: str, expected: str, most: int = names.LABEL_MAX) -> Problem:
     if len(value) > most:
-        return Complaint(f"{kind} has {len(value)} characters, {most} at most are allowed", expected)
+        return _wrong(f"{kind} has {len(value)} characters, {most} at most are allowed", expected)
     suggestion = names.suggest_label(value)
     hint = f"write '{suggestion}'" if suggestion and suggestion != value else ""
-    return Complaint(f"'{value}' cannot be {kind}", expected, hint)
+    return _wrong(f"'{value}' cannot be {kind}", expected, hint)
 
 
-def _job_name_too_long(value: str) -> Complaint:
-    message = f"the name of a job has {len(value)} characters, {JOB_NAME_MAX} at most are allowed"
-    expected = "with a digest of nine characters and '-svc' behind it, it must fit the 63 of a label"
-    return Complaint(message, expected, f"shorten it by {len(value) - JOB_NAME_MAX}", "TF503")
-
-
-def _job_name(value: str) -> Complaint | None:
+def _job_name(value: str) -> Problem | None:
     if len(value) > JOB_NAME_MAX and names.is_dns_label(value[:JOB_NAME_MAX].rstrip("-")):
-        return _job_name_too_long(value)
+        message = f"the name of a job has {len(value)} characters, {JOB_NAME_MAX} at most are allowed"
+        expected = "with a digest of nine characters and '-svc' behind it, it must fit the 63 of a label"
+        return _wrong(message, expected, f"shorten it by {len(value) - JOB_NAME_MAX}", "TF503")
     if complaint := _label("the name of a job", value):
         return complaint
     if not names.is_dns1035(value):
         message = f"the job name '{value}' does not start with a letter"
-        return Complaint(message, "a letter first: the job's Service has this name", f"write 'job-{value}'")
+        return _wrong(message, "a letter first: the job's Service has this name", f"write 'job-{value}'")
     return None
 
 
-def _pin(value: str) -> Complaint | None:
-    stem, _, digits = value.rpartition("-")
-    if names.is_dns1035(stem) and _DIGEST(digits):
-        return None
-    expected = "the name of a committed Job: the job's own, '-', and eight hexadecimal digits"
-    return Complaint(f"'{value}' cannot be the name of a Job of ours", expected, "`tfgitops pin ENV JOB` writes it")
-
-
-def _subdomain(value: str) -> Complaint | None:
+def _subdomain(value: str) -> Problem | None:
     if names.is_dns_subdomain(value):
         return None
     expected = f"at most {names.SUBDOMAIN_MAX} lower-case letters, digits, '-' and '.'"
     return _name_complaint("a name in Kubernetes", value, expected, names.SUBDOMAIN_MAX)
 
 
-def _quantity(value: str | int) -> Complaint | None:
+def _quantity(value: str | int) -> Problem | None:
     hint = quantity.explain(value)
     if hint is None:
         return None
     if re.fullmatch(r"[0-9.]+mi", str(value)):
         hint = f"write {str(value)[:-1]} (thousandths) or {str(value)[:-2]}Mi (2^20)"
-    return Complaint(f"'{value}' is not a quantity", "a Kubernetes quantity, such as 4, 500m or 16Gi", hint)
+    return _wrong(f"'{value}' is not a quantity", "a Kubernetes quantity, such as 4, 500m or 16Gi", hint)
 
 
-def _amount(value: str | int) -> Complaint | None:
+def _amount(value: str | int) -> Problem | None:
     if complaint := _quantity(value):
         return complaint
-    return Complaint(f"{value} is negative", "a quantity of 0 or more") if quantity.parse(value) < 0 else None
+    return _wrong(f"{value} is negative", "a quantity of 0 or more") if quantity.parse(value) < 0 else None
 
 
-def _cpu_amount(value: str | int) -> Complaint | None:
+def _positive(value: str | int) -> Problem | None:
+    if complaint := _quantity(value):
+        return complaint
+    return _wrong(f"{value} is not positive", "a quantity above 0") if quantity.parse(value) <= 0 else None
+
+
+def _cpu_amount(value: str | int) -> Problem | None:
     if complaint := _amount(value):
         return complaint
     if str(value).endswith("i"):
         number = str(value).rstrip("KMGTPEi")
-        return Complaint(f"{value} is an amount of memory, not of CPU", "cores, such as 4 or 500m", f"write {number}")
+        return _wrong(f"{value} is an amount of memory, not of CPU", "cores, such as 4 or 500m", f"write {number}")
     return None
 
 
-def _positive(value: str | int) -> Complaint | None:
-    if complaint := _quantity(value):
-        return complaint
-    return Complaint(f"{value} is not positive", "a quantity above 0") if quantity.parse(value) <= 0 else None
-
-
-def reserved_variable(name: str) -> Complaint:
+def reserved_variable(name: str) -> Problem:
     """Say that a variable is not for the spec to set, and who sets it."""
     writer = "Volcano" if name.startswith(("VC_", "VK_")) else "the compiler"
-    return Complaint(f"the variable {name} is reserved", hint=f"{writer} writes it; leave it out", code="TF205")
+    return _wrong(f"the variable {name} is reserved", hint=f"{writer} writes it; leave it out", code="TF205")
 
 
-def _env_name(value: str) -> Complaint | None:
+def _env_name(value: str) -> Problem | None:
     if RESERVED_ENV.fullmatch(value):
         return reserved_variable(value)
     if names.is_env_name(value):
         return None
-    return Complaint(f"'{value}' cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first")
+    return _wrong(f"'{value}' cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first")
 
 
-def _label_key(value: str) -> Complaint | None:
+def _label_key(value: str) -> Problem | None:
     if value.startswith("volcano.sh/"):
-        return Complaint(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
+        return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
     return _annotation_key(value)
 
 
-def _annotation_key(value: str) -> Complaint | None:
+def _annotation_key(value: str) -> Problem | None:
     if value.startswith("tfgitops/"):
         message = f"'{value}' is reserved: the compiler writes it"
-        return Complaint(message, hint="choose a prefix of your own", code="TF205")
+        return _wrong(message, hint="choose a prefix of your own", code="TF205")
     if names.is_qualified_name(value):
         return None
-    return Complaint(f"'{value}' cannot be a key of labels or annotations", "name, or prefix.example.com/name")
+    return _wrong(f"'{value}' cannot be a key of labels or annotations", "name, or prefix.example.com/name")
 
 
-def _label_value(value: str | int) -> Complaint | None:
-    if names.is_label_value(str(value)):
-        return None
-    expected = (
-        f"at most {names.LABEL_MAX} letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
-    )
-    return Complaint(f"'{value}' cannot be the value of a label", expected)
-
-
-def _port_name(value: str) -> Complaint | None:
+def _port_name(value: str) -> Problem | None:
     if value == "tensorflow":
-        return Complaint("the port name 'tensorflow' is reserved for the servers", code="TF205")
+        return _wrong("the port name 'tensorflow' is reserved for the servers", code="TF205")
     if is_port_name(value):
         return None
-    return Complaint(
-        f"'{value}' cannot be the name of a port",
-        "at most 15 lower-case letters, digits and '-', with a letter",
-    )
+    expected = "at most 15 lower-case letters, digits and '-', with a letter"
+    return _wrong(f"'{value}' cannot be the name of a port", expected)
 
 
-def _config_key(value: str) -> Complaint | None:
-    if is_config_key(value):
-        return None
-    return Complaint(f"'{value}' cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'")
-
-
-def _path(value: str) -> Complaint | None:
+def _path(value: str) -> Problem | None:
     if value.startswith("/") and ":" not in value and ".." not in value.split("/"):
         return None
     hint = "" if ":" in value or ".." in value else f"write '/{value.lstrip('/.')}'"
-    return Complaint(f"'{value}' is not an absolute path", "a path that starts with '/', without ':' and '..'", hint)
+    return _wrong(f"'{value}' is not an absolute path", "a path that starts with '/', without ':' and '..'", hint)
 
 
-def _sub_path(value: str) -> Complaint | None:
-    if value and not value.startswith("/") and ".." not in value.split("/"):
-        return None
-    return Complaint(f"'{value}' is not a path inside the volume", "a relative path, without '..'")
-
-
-def _duration(value: str) -> Complaint | None:
-    if is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value):
-        return None
-    return Complaint(f"'{value}' is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m")
-
-
-def _queue_name(value: str) -> Complaint | None:
+def _queue_name(value: str) -> Problem | None:
     if len(value) > names.LABEL_MAX:
         message = f"a queue's name has {len(value)} characters, and as a label of pods it may have {names.LABEL_MAX}"
-        return Complaint(message)
+        return _wrong(message)
     return _subdomain(value)
 
 
-def _resource_name(value: str) -> Complaint | None:
+def _resource_name(value: str) -> Problem | None:
     if "/" in value:
         if names.is_qualified_name(value):
             return None
-        return Complaint(f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu")
+        return _wrong(f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu")
     if value in ("cpu", "memory", "ephemeral-storage", "pods") or value.startswith("hugepages-"):
         return None
-    known = {
-        "mem": "memory",
-        "gpu": "nvidia.com/gpu",
-        "gpus": "nvidia.com/gpu",
-        "storage": "ephemeral-storage",
-    }
+    known = {"mem": "memory", "gpu": "nvidia.com/gpu", "gpus": "nvidia.com/gpu", "storage": "ephemeral-storage"}
     hint = f"did you mean '{known[value]}'?" if value in known else "all others have a domain, such as nvidia.com/gpu"
-    return Complaint(
-        f"'{value}' is no resource that Kubernetes knows",
-        "cpu, memory, ephemeral-storage, pods, hugepages-*",
-        hint,
-    )
+    expected = "cpu, memory, ephemeral-storage, pods, hugepages-*"
+    return _wrong(f"'{value}' is no resource that Kubernetes knows", expected, hint)
 
 
-def _extended_resource(value: str) -> Complaint | None:
+def _extended_resource(value: str) -> Problem | None:
     if is_extended(value) and not value.startswith(_VENDORS):
         return _resource_name(value)
     other = _resource_name(value)
     hint = other.hint if other else ""
     if value.startswith(_VENDORS):
         hint = f"write '{value.replace('/', '.com/', 1)}'"
-    return Complaint(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
+    return _wrong(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 
-def _file_mode(value: str | int) -> Complaint | None:
+def _file_mode(value: str | int) -> Problem | None:
     if type(value) is int and value:
         octal = f"0{value} if it is octal" if re.fullmatch("[0-7]{1,3}", str(value)) else ""
         decimal = f"0{value:o} if it is decimal" if value <= _MODE_MAX else ""
         hint = " or ".join(filter(None, (octal, decimal)))
         message = f"the file mode {value} may be octal or decimal"
-        return Complaint(message, "a leading 0", f"write {hint}" if hint else "")
+        return _wrong(message, "a leading 0", f"write {hint}" if hint else "")
     if type(value) is str and not _FILE_MODE.match(value):
-        return Complaint(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
+        return _wrong(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
     return None
 
 
-FORMATS: dict[str, Callable[[Any], Complaint | None]] = {
-    "allowed-code": allowed_code,
+def _allowed_code(value: str) -> Problem | None:
+    """Refuse to allow a code that is always an error of ours, and so no judgement."""
+    if value not in CODES or value in WARNED:
+        return None
+    hint = "mend what it is about: only warnings, and errors of rules that people made, can be allowed"
+    return _wrong(f"{value} cannot be allowed: {CODES[value]}", hint=hint, code="TF802")
+
+
+def _is_day(value: str) -> bool:
+    from datetime import date  # noqa: PLC0415 - for the few specs that have a day
+
+    try:
+        return bool(_DAY(value) and date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _is_pin(value: str) -> bool:
+    stem, _, digits = value.rpartition("-")
+    return names.is_dns1035(stem) and _DIGEST(digits) is not None
+
+
+FORMATS: dict[str, Callable[[Any], Problem | None]] = {
+    "allowed-code": _allowed_code,
     "amount": _amount,
     "annotation-key": _annotation_key,
-    "config-key": _config_key,
+    "config-key": _unless(
+        is_config_key, "cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'"
+    ),
     "cpu-amount": _cpu_amount,
-    "day": day,
+    "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
     "dns-label": lambda value: _label("a name in Kubernetes", value),
     "dns-subdomain": _subdomain,
-    "duration": _duration,
+    "duration": _unless(
+        lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
+        "is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m",
+    ),
     "env-name": _env_name,
     "extended-resource": _extended_resource,
     "file-mode": _file_mode,
     "image": image,
     "job-name": _job_name,
-    "pin": _pin,
+    "pin": _unless(
+        _is_pin, "cannot be the name of a Job of ours",
+        "the name of a committed Job: the job's own, '-', and eight hexadecimal digits",
+        "`tfgitops pin ENV JOB` writes it",
+    ),
     "label-key": _label_key,
-    "label-value": _label_value,
+    "label-value": _unless(
+        lambda value: names.is_label_value(str(value)), "cannot be the value of a label",
+        f"at most {names.LABEL_MAX} letters, digits, '-', '_' and '.', {_ENDS}",
+    ),
     "path": _path,
     "port-name": _port_name,
     "positive-amount": _positive,
     "queue-name": _queue_name,
-    "reason": reason,
+    "reason": lambda value: (
+        None if value.strip() else _wrong("the reason is empty", hint="say why, for those who come after you")
+    ),
     "registry": registry,
     "resource-name": _resource_name,
-    "sub-path": _sub_path,
+    "sub-path": _unless(
+        lambda value: value and not value.startswith("/") and ".." not in value.split("/"),
+        "is not a path inside the volume", "a relative path, without '..'",
+    ),
     "task-name": lambda value: _label("the name of a task", value),
-}
+}  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tfgitops.spec.schema.complaint import Complaint, quoted
+from tfgitops.spec.diagnostics import Problem, quoted
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
@@ -15,7 +15,7 @@ _IMAGE_MAX = 1024
 _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
-def image(value: str) -> Complaint | None:
+def image(value: str) -> Problem | None:
     """Return what is wrong with a reference to an image, or None."""
     if _IMAGE.match(value) and len(value) <= _IMAGE_MAX:
         return None
@@ -29,10 +29,11 @@ def image(value: str) -> Complaint | None:
         hint = f"leave out the scheme: {bare}"
     elif _IMAGE.match(value.lower()):
         hint = f"a repository is in lower case: {value.lower()}"
-    return Complaint(f"{quoted(value)} is not an image reference", "[registry/]repository[:tag][@digest]", hint)
+    message, expected = f"{quoted(value)} is not an image reference", "[registry/]repository[:tag][@digest]"
+    return Problem(code="TF203", message=message, at=(), expected=expected, hint=hint)
 
 
-def registry(value: str) -> Complaint | None:
+def registry(value: str) -> Problem | None:
     """Return what is wrong with the name of a registry, or of a part of one, or None."""
     host, _, path = value.partition("/")
     whole = f"{value}/{'' if path else 'x/'}x"
@@ -45,4 +46,5 @@ def registry(value: str) -> Complaint | None:
         hint = f"write {value.rstrip('/*')}: what is below it is meant, too"
     elif _IMAGE.match(f"docker.io/{value}/x"):
         hint = f"write docker.io/{value}, if it is of Docker Hub"
-    return Complaint(f"{quoted(value)} is not a registry, or a part of one", "host[:port][/path], without tag", hint)
+    message, expected = f"{quoted(value)} is not a registry, or a part of one", "host[:port][/path], without tag"
+    return Problem(code="TF203", message=message, at=(), expected=expected, hint=hint)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.schema.complaint import Complaint, quoted
+from tfgitops.spec.diagnostics import Problem, quoted
 from tfgitops.spec.schema.misplaced import slip
 from tfgitops.spec.schema.mistyped import meant, strange
 from tfgitops.spec.schema.unknownkeys import answer, brought
@@ -51,16 +51,13 @@ def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
         yield Problem(code="TF203", message=message, at=at, hint=schema.get("description", ""))
 
 
-def _complaint(complaint: Complaint, value: Any, at: Route, *, on_key: bool) -> Problem:
+def _complaint(complaint: Problem, value: Any, at: Route, *, on_key: bool) -> Problem:
     hint = strange(str(value)) or complaint.hint
     if " //" in str(value):
         hint = "a comment starts with ' #'"
     elif mount := _MOUNT.fullmatch(str(value)):
         hint = f"write {{name: {mount[1]}, path: {mount[2]}}}"
-    return Problem(
-        code=complaint.code, message=complaint.message, at=at, found=_show(value),
-        expected=complaint.expected, hint=hint, on_key=on_key,
-    )  # fmt: skip
+    return replace(complaint, at=at, found=_show(value), hint=hint, on_key=on_key)
 
 
 def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
@@ -178,10 +175,9 @@ def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at:
 
 
 def _pattern(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    return _complaint(
-        Complaint(f"{_show(value)} is not allowed for {_name(at)}", schema.get("description", "")),
-        value, at, on_key=getattr(error, "on_key", False),
-    )  # fmt: skip
+    message, expected = f"{_show(value)} is not allowed for {_name(at)}", schema.get("description", "")
+    complaint = Problem(code="TF203", message=message, at=at, expected=expected)
+    return _complaint(complaint, value, at, on_key=getattr(error, "on_key", False))
 
 
 _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Problem]] = {

@@ -12,17 +12,19 @@ from ruamel.yaml.tokens import (
     FlowSequenceStartToken,
 )
 
-from tfgitops.spec.yamltext.scene import Scene, cannot_start, tokens_of
-from tfgitops.spec.yamltext.textfault import Fault, Place
+from tfgitops.spec.yamltext.lines import Scene, cannot_start, tokens_of
+from tfgitops.spec.yamltext.texterror import also_at, fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tfgitops.spec.diagnostics import Diagnostic
 
 CLOSES = {"[": "]", "{": "}"}
 _NAMES = {"[": "list", "{": "map"}
 
 
-def left_over(scene: Scene) -> Fault | None:
+def left_over(scene: Scene) -> Diagnostic | None:
     """Find what stands behind a value that is complete: brackets, commas, text behind quotes."""
     before = scene.before.rstrip(" ")
     glued = before == scene.before
@@ -38,12 +40,12 @@ def left_over(scene: Scene) -> Fault | None:
     return None
 
 
-def behind_quotes(scene: Scene, quote: str, *, glued: bool) -> Fault:
+def behind_quotes(scene: Scene, quote: str, *, glued: bool) -> Diagnostic:
     """Say why text stands behind quotes; ``glued`` is without a blank between."""
     start = last_token_before(scene)
     if start is not None and start.line < scene.line:
         also = scene.place("they close just before this")
-        return Fault(
+        return fault(
             "TF103", f"the quotes that open here close in line {scene.line + 1} only", start.line, start.column,
             f"close them in this line, with {quote}", 1, also,
         )  # fmt: skip
@@ -78,7 +80,7 @@ def _tokens_before(scene: Scene) -> Iterator[Any]:
         yield token
 
 
-def flow(scene: Scene) -> Fault:
+def flow(scene: Scene) -> Diagnostic:
     """Say why the entries between two brackets do not go on."""
     opening, (line, _) = scene.opening, scene.begun
     name, closing = _NAMES.get(opening, "list"), CLOSES.get(opening, "]")
@@ -91,7 +93,7 @@ def flow(scene: Scene) -> Fault:
     if ended or outdented:
         also = None if ended else scene.lines.place(scene.line, f"this is no part of the {name} any more")
         return scene.say_begun(not_closed, f"close it with '{closing}'", 1, also)
-    opened = Place(f"the {name} begins here", *scene.begun)
+    opened = also_at(f"the {name} begins here", *scene.begun)
     if scene.char in ("]", "}"):
         message = f"a '{scene.char}' closes what '{opening}' opened"
         return scene.say(message, f"write '{closing}'", 1, opened)
@@ -101,10 +103,10 @@ def flow(scene: Scene) -> Fault:
     what = word[0] if word else scene.word()
     message = f"no ',' is before '{what}'"
     hint = f"put a ',' between the entries of a {name}, or quote the text"
-    return Fault("TF103", message, scene.line, column, hint, width, opened if scene.line != line else None)
+    return fault("TF103", message, scene.line, column, hint, width, opened if scene.line != line else None)
 
 
-def no_node(scene: Scene) -> Fault:
+def no_node(scene: Scene) -> Diagnostic:
     """Say what stands where a value or a key belongs."""
     bracket = open_bracket(scene)
     if bracket:
@@ -116,16 +118,16 @@ def no_node(scene: Scene) -> Fault:
     return cannot_start(scene)
 
 
-def no_entry(scene: Scene, opening: str, mark: Any) -> Fault:
+def no_entry(scene: Scene, opening: str, mark: Any) -> Diagnostic:
     """Say the same of a list or map between brackets."""
     name, closing = _NAMES[opening], CLOSES[opening]
     if not scene.written[scene.column :].strip():
         message = f"a {name} '{opening}' that is not closed"
-        return Fault("TF103", message, mark.line, mark.column, f"close it with '{closing}'")
+        return fault("TF103", message, mark.line, mark.column, f"close it with '{closing}'")
     if scene.char == ",":
         return scene.say("a ',' too many: no entry is before it", "leave it out")
     if scene.char in ("]", "}"):
-        also = Place(f"the {name} begins here", mark.line, mark.column)
+        also = also_at(f"the {name} begins here", mark.line, mark.column)
         return scene.say(f"a '{scene.char}' closes what '{opening}' opened", f"write '{closing}'", 1, also)
     if scene.char == "-":
         return scene.say("'- ' does not begin an entry between brackets", "leave the '-' out, or quote it")
@@ -144,7 +146,7 @@ def open_bracket(scene: Scene) -> tuple[str, Any] | None:
     return opened[-1] if opened else None
 
 
-def glued_colon(scene: Scene) -> Fault:
+def glued_colon(scene: Scene) -> Diagnostic:
     """Say why a ':' between brackets, with ',' or a bracket behind it, ends neither a key nor a text."""
     line, column = scene.begun
     begun = scene.lines.whole(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tfgitops.spec.yamltext.textfault import TextError
+from tfgitops.spec.yamltext.texterror import TextError
 from tfgitops.spec.yamltext.tree import Node, compose
 from tfgitops.spec.yamltext.values import parse, scalar
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is imported there to be used so
 from ruamel.yaml.error import MarkedYAMLError
 
-from tfgitops.spec.yamltext.textfault import TextError
+from tfgitops.spec.yamltext.texterror import TextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfgitops.spec.yamltext.textfault import Fault
+    from tfgitops.spec.diagnostics import Diagnostic
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def read(text: str, build: Callable[[Events], T]) -> T:
         raise TextError([_explain(text, spelled, error)]) from error
 
 
-def _explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
+def _explain(text: str, spelled: str, error: MarkedYAMLError) -> Diagnostic:
     from tfgitops.spec.yamltext.reasons import explain  # noqa: PLC0415 - half of this package, for faulty texts alone
 
     return explain(text, spelled, error)

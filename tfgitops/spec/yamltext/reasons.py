@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.yamltext.brackets import flow, glued_colon, left_over, no_node
-from tfgitops.spec.yamltext.lines import blanks, dash_without_blank, known_habit, lonely, tag_or_glued
-from tfgitops.spec.yamltext.scene import Scene, cannot_start
-from tfgitops.spec.yamltext.textfault import Fault, Place
+from tfgitops.spec.yamltext.lines import Scene, cannot_start, dash_without_blank, known_habit, lonely, tag_or_glued
+from tfgitops.spec.yamltext.texterror import also_at, fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ruamel.yaml.error import MarkedYAMLError
 
+    from tfgitops.spec.diagnostics import Diagnostic
 
-def explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
+
+def explain(text: str, spelled: str, error: MarkedYAMLError) -> Diagnostic:
     """Turn libyaml's error into a fault.
 
     Args:
@@ -41,18 +43,18 @@ def explain(text: str, spelled: str, error: MarkedYAMLError) -> Fault:
 _LINE_OF_ITS_OWN = re.compile("flow|quoted|simple key|plain|block scalar")
 
 
-def second_document(line: int, column: int, width: int = 3) -> Fault:
+def second_document(line: int, column: int, width: int = 3) -> Diagnostic:
     """Make the fault of a text with more than one document."""
     hint = "give each environment a folder and a file of its own"
-    return Fault("TF105", "a spec is one document, and a second one starts here", line, column, hint, width)
+    return fault("TF105", "a spec is one document, and a second one starts here", line, column, hint, width)
 
 
-def _document_start(scene: Scene) -> Fault:
+def _document_start(scene: Scene) -> Diagnostic:
     above = scene.lines.above(scene.line)
     if scene.lines[above].startswith("..."):
         return second_document(scene.line, scene.column, len(scene.word()))
-    if fault := left_over(scene):
-        return fault
+    if found := left_over(scene):
+        return found
     top = next((n for n in range(scene.line) if scene.lines.bare(n).strip() and scene.lines[n][:3] != "---"), 0)
     if scene.first and scene.lines.indentation(top) > scene.column:
         also = scene.lines.place(top, "the first entry")
@@ -61,9 +63,9 @@ def _document_start(scene: Scene) -> Fault:
     return scene.say("this belongs to nothing above", "a file holds one map, as `key: value`", len(scene.word()))
 
 
-def _not_lined_up(scene: Scene) -> Fault:
-    if fault := left_over(scene):
-        return fault
+def _not_lined_up(scene: Scene) -> Diagnostic:
+    if found := left_over(scene):
+        return found
     if scene.first and re.match(r"-(\s|$)", scene.written[scene.column :]):
         hint = "indent it further than its key, or leave the '- ' out"
         return scene.say("a list entry stands among the keys of a map", hint)
@@ -73,7 +75,7 @@ def _not_lined_up(scene: Scene) -> Fault:
         return scene.say("a ':' without a key before it", "write `key: value`, or quote the text")
     near = _levels_beside(scene)
     message = "this entry does not line up with those above"
-    hint = f"indent it by {' or '.join(near)}, not by {blanks(scene.column)}"
+    hint = f"indent it by {' or '.join(near)}, not by {counted(scene.column, 'blank')}"
     above = scene.lines.place(scene.lines.above(scene.line), "the line above")
     return scene.say(message, hint, len(scene.word()), above)
 
@@ -89,16 +91,16 @@ def _levels_beside(scene: Scene) -> list[str]:
     return [str(level) for level in sorted({less, more})]
 
 
-def _not_a_list_entry(scene: Scene) -> Fault:
-    if fault := left_over(scene) or dash_without_blank(scene.lines, scene.line):
-        return fault
-    also = Place("the list begins here", *scene.begun)
+def _not_a_list_entry(scene: Scene) -> Diagnostic:
+    if found := left_over(scene) or dash_without_blank(scene.lines, scene.line):
+        return found
+    also = also_at("the list begins here", *scene.begun)
     message = "this stands among the entries of a list, and is none"
     hint = "start it with '- ', or indent it like the entry that it belongs to"
     return scene.say(message, hint, len(scene.word()), also)
 
 
-def _second_colon(scene: Scene) -> Fault:
+def _second_colon(scene: Scene) -> Diagnostic:
     """Say why a ':' cannot make a key of what is before it."""
     if scene.before.startswith("---"):
         return scene.say("nothing may stand behind '---'", "begin on the next line")
@@ -115,19 +117,19 @@ def _second_colon(scene: Scene) -> Fault:
     return _too_far(scene, start, above)
 
 
-def _too_far(scene: Scene, start: int, above: int) -> Fault:
+def _too_far(scene: Scene, start: int, above: int) -> Diagnostic:
     """Say that an entry is indented more than the one above, which has a value already."""
     if scene.lines[scene.line].lstrip(" ").startswith("- "):
         also = scene.lines.place(above, "this has a value already")
         message, hint = "a list entry does not belong here", "indent it like the entries of its list"
-        return Fault("TF103", message, scene.line, scene.lines.indentation(scene.line), hint, 1, also)
+        return fault("TF103", message, scene.line, scene.lines.indentation(scene.line), hint, 1, also)
     also = scene.lines.place(above, "the entry above")
-    message = f"this entry is indented by {blanks(start)}, and the one above by {scene.lines.start(above)}"
+    message = f"this entry is indented by {counted(start, 'blank')}, and the one above by {scene.lines.start(above)}"
     hint = "indent both alike; an entry that holds others has nothing behind its ':'"
-    return Fault("TF103", message, scene.line, start, hint, scene.column - start, also)
+    return fault("TF103", message, scene.line, start, hint, scene.column - start, also)
 
 
-def _no_colon(scene: Scene) -> Fault:
+def _no_colon(scene: Scene) -> Diagnostic:
     number, column = scene.begun
     if scene.lines.whole(number)[:column].strip(" -") == "" and scene.lines.whole(number)[column : column + 1] not in (
         "[",
@@ -142,7 +144,7 @@ def _no_colon(scene: Scene) -> Fault:
 _LONGEST_KEY = 1024
 
 
-def _anchor(scene: Scene) -> Fault:
+def _anchor(scene: Scene) -> Diagnostic:
     line, column = scene.begun
     found = re.match(r"[&*][^\s,\[\]{}]*", scene.lines.whole(line)[column:])
     word = found[0] if found else scene.opening
@@ -154,7 +156,7 @@ def _anchor(scene: Scene) -> Fault:
     return scene.say_begun(message, f"quote the text: '{word}'; {kind} is written `{name}`", len(word))
 
 
-def _block_text(scene: Scene) -> Fault:
+def _block_text(scene: Scene) -> Diagnostic:
     rest = scene.lines.whole(scene.begun[0])[scene.begun[1] :]
     sign = scene.opening or "|"
     message = f"text stands behind '{sign}' in its line"
@@ -162,48 +164,48 @@ def _block_text(scene: Scene) -> Fault:
     return scene.say_begun(message, hint, len(rest.rstrip()))
 
 
-def _quoted(scene: Scene) -> Fault:
+def _quoted(scene: Scene) -> Diagnostic:
     quote = scene.opening or "'"
     return scene.say_begun("a quoted text that is not closed", f"close it with {quote}")
 
 
-def _escape(scene: Scene) -> Fault:
+def _escape(scene: Scene) -> Diagnostic:
     escape = scene.written[scene.column : scene.column + 2]
     message = f"'{escape}' is no escape that double quotes know"
     hint = "use single quotes, in which '\\' is plain; or write '\\\\' for it"
     return scene.say(message, hint, len(escape))
 
 
-def _escaped_code(scene: Scene) -> Fault:
+def _escaped_code(scene: Scene) -> Diagnostic:
     start = max(0, scene.written.rfind("\\", 0, scene.column + 1))
     found = re.match(r"\\.[0-9A-Fa-f]*", scene.written[start:])
     escape = found[0] if found else scene.char
     message = f"'{escape}' names no character"
     hint = "'\\x' takes 2 hexadecimal digits, '\\u' 4, '\\U' 8; in single quotes '\\' is plain"
-    return Fault("TF103", message, scene.line, start, hint, len(escape))
+    return fault("TF103", message, scene.line, start, hint, len(escape))
 
 
-def _list_entry(scene: Scene) -> Fault:
+def _list_entry(scene: Scene) -> Diagnostic:
     if scene.first:
         above = scene.lines.place(scene.lines.above(scene.line), "this has a value already")
         return scene.say("a list entry does not belong here", "indent it like the entries of its list", 1, above)
     return scene.say("a list cannot begin behind a ':'", "begin it on a line of its own, or quote the text")
 
 
-def _tag(scene: Scene) -> Fault:
+def _tag(scene: Scene) -> Diagnostic:
     line, column = scene.begun
     found = re.match(r"[^\s,\[\]{}]+", scene.lines.whole(line)[column:])
     word = found[0] if found else "!"
     hint = "leave the tag out; quote the value, if it is text"
-    return Fault("TF105", f"the tag '{word}' is not allowed", line, column, hint, len(word))
+    return fault("TF105", f"the tag '{word}' is not allowed", line, column, hint, len(word))
 
 
-def _directive(scene: Scene) -> Fault:
+def _directive(scene: Scene) -> Diagnostic:
     line, column = scene.begun
-    return Fault("TF105", "a directive ('%') is not allowed", line, column, "leave this line out")
+    return fault("TF105", "a directive ('%') is not allowed", line, column, "leave this line out")
 
 
-_SAY: list[tuple[re.Pattern[str], Callable[[Scene], Fault]]] = [
+_SAY: list[tuple[re.Pattern[str], Callable[[Scene], Diagnostic]]] = [
     (re.compile(pattern), say)
     for pattern, say in (
         (r"scanning a directive", _directive),

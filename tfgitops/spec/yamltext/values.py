@@ -7,14 +7,18 @@ Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal inte
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
 from tfgitops.spec.yamltext.characters import refused_characters
 from tfgitops.spec.yamltext.events import Events, read
-from tfgitops.spec.yamltext.textfault import Fault, Place, TextError
+from tfgitops.spec.yamltext.texterror import TextError, also_at, fault
+
+if TYPE_CHECKING:
+    from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.yamltext.texterror import Also
 
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 1_000_000
@@ -22,25 +26,42 @@ MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE).search
 _DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
 _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _OPEN = object()
 
 
-def parse(text: str) -> Any:
+def parse(text: str, name: str = "") -> Any:
     """Turn the text of one file into dicts, lists, strings, integers, booleans and None.
+
+    Args:
+        text: the text.
+        name: how faults name its file.
 
     Raises:
         TextError: with all faults of the text, each with its place.
     """
+    try:
+        _refuse(text)
+        return read(text, lambda events: _Builder(text, events).document())
+    except TextError as error:
+        raise error.placed(text, name) from error
+
+
+def _refuse(text: str) -> None:
+    """Refuse a text that need not be parsed to see that it is none of ours."""
+    if conflict := _CONFLICT(text):
+        line, width = text.count("\n", 0, conflict.start()), len(conflict[0])
+        message = "Git left its conflict markers here"
+        raise TextError([fault("TF107", message, line, 0, "resolve the merge, then build", width)])
     if faults := [*refused_characters(text)]:
         raise TextError(faults)
     if directive := _DIRECTIVE.match(text):
         line, width = text.count("\n", 0, directive.start(1)), len(directive[1])
         message = f"the directive '{directive[1].split()[0]}' is not allowed"
-        raise TextError([Fault("TF105", message, line, 0, "leave this line out", width)])
-    return read(text, lambda events: _Builder(text, events).document())
+        raise TextError([fault("TF105", message, line, 0, "leave this line out", width)])
 
 
 def scalar(text: str) -> Any:
@@ -57,7 +78,7 @@ class _Builder:
         self._source = text
         self._events = events
         self._next = events.next
-        self._faults: list[Fault] = []
+        self._faults: list[Diagnostic] = []
         self._count = self._depth = 0
         self._anchors: dict[str, Any] = {}
         self._end: Any = None
@@ -77,7 +98,7 @@ class _Builder:
             raise TextError(self._faults)
         return value
 
-    def _note(self, fault: Fault) -> None:
+    def _note(self, fault: Diagnostic) -> None:
         self._faults.append(fault)
         if len(self._faults) == MAX_FAULTS:
             raise TextError(self._faults)
@@ -166,7 +187,7 @@ class _Builder:
         width = end.column - start.column if end and end.line == start.line and end.column > start.column else 1
         hint = "write `key: value`, with the key in quotes if need be"
         message = f"a key must be text, and this is a {shape}"
-        self._note(Fault("TF105", message, start.line, start.column, hint, width))
+        self._note(fault("TF105", message, start.line, start.column, hint, width))
         return None
 
     def _alias(self, event: Any) -> Any:
@@ -211,7 +232,7 @@ class _Builder:
         tag, skipped = (written[1], written.start(1) - start.index) if written else (str(event.ctag), 0)
         hint = "leave the tag out; quote the value, if it is text"
         message = f"the tag '{tag}' is not allowed"
-        self._note(Fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
+        self._note(fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
 
     def _refuse_glued(self, key: str, event: Any, value: Any) -> None:
         """Refuse `{image:tf}`, which YAML takes for a key `image:tf` without a value."""
@@ -220,19 +241,19 @@ class _Builder:
             start = event.start_mark
             message = f"no blank after the ':' of '{word[1]}'"
             hint = f"write `{word[1]}: {key[word.end() :]}`"
-            self._note(Fault("TF103", message, start.line, start.column + word.end() - 1, hint))
+            self._note(fault("TF103", message, start.line, start.column + word.end() - 1, hint))
 
-    def _duplicate(self, key: str, event: Any, earlier: Any) -> Fault:
+    def _duplicate(self, key: str, event: Any, earlier: Any) -> Diagnostic:
         message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"
         quotes = 2 if self._source[earlier.index] in "'\"" else 0
-        also = Place("first given here", earlier.line, earlier.column, len(key) + quotes)
+        also = also_at("first given here", earlier.line, earlier.column, len(key) + quotes)
         return self._fault(event, "TF104", message, "keep one of the two", also)
 
-    def _fault(self, event: Any, code: str, message: str, hint: str, also: Place | None = None) -> Fault:
+    def _fault(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> Diagnostic:
         """Make a fault that covers a scalar or an alias, or else the character with which a collection begins."""
         start, end = event.start_mark, event.end_mark
         width = end.column - start.column if end.line == start.line else 1
-        return Fault(code, message, start.line, start.column, hint, max(1, width), also)
+        return fault(code, message, start.line, start.column, hint, max(1, width), also)
 
 
 _TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")

@@ -1,0 +1,67 @@
+"""Open, compile and hold the environments that a command line names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.compiler.session import Session, compile_all, open_session
+from tfgitops.compiler.write import alone
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.disk import shown
+from tfgitops.spec.survey import find_environments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+
+    from tfgitops.compiler.compiled import Compiled
+
+
+def paths_of(given: list[Path] | None) -> list[Path]:
+    """Return the paths that a command is about: those given, else the folder of all environments."""
+    return given or [Path("environments")]
+
+
+def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
+    """Open the environments of a call, as `open_session` does."""
+    return open_session(paths_of(given), no_plugin or (), **how)
+
+
+def compiled(session: Session, found: list[Diagnostic], *, strict: bool = False) -> list[Compiled]:
+    """Compile all environments of a call, and add to what was found; a terminal has a line of progress."""
+    results = compile_all(session, _progress(len(session.folders)))
+    results = [one.as_strict() for one in results] if strict else results
+    found += [diagnostic for one in results for diagnostic in one.diagnostics]
+    return results
+
+
+def _progress(total: int) -> Callable[[int, Path], None]:
+    def tell(index: int, folder: Path) -> None:
+        if total > 1 and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[Kcompiling {shown(folder)} ({index + 1} of {total})")
+            if index + 1 == total:
+                sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    return tell
+
+
+def one_environment(path: Path) -> Path:
+    """Return the folder of the one environment that a path stands for.
+
+    Raises:
+        CompileError: it stands for none, or for several.
+    """
+    folders = find_environments(path)
+    if len(folders) > 1:
+        message = f"{path} holds {len(folders)} environments"
+        hint = f"name one of them, such as {shown(folders[0])}"
+        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+    return folders[0]
+
+
+def undisturbed(folder: Path) -> AbstractContextManager[None]:
+    """Keep builds off an environment while its spec is edited."""
+    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))

@@ -1,0 +1,98 @@
+"""Show diagnostics in the form that was asked for, and tell the exit code that they call for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from tfgitops.plugins.plain import printable
+from tfgitops.report import text
+from tfgitops.spec.diagnostics import CODES, has_errors, ordered, without_notes
+from tfgitops.spec.project import SPEC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
+    from tfgitops.spec.diagnostics import Diagnostic
+
+
+class Format(StrEnum):
+    """How problems are shown."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+def show(
+    diagnostics: Iterable[Diagnostic],
+    form: Format,
+    *,
+    no_colour: bool,
+    files: Iterable[tuple[str, str]] = (),
+    session: Session | None = None,
+    verbose: bool = False,
+) -> int:
+    """Show all diagnostics in the form that was asked for, and return the exit code that they call for.
+
+    Args:
+        diagnostics: what was found, in any order.
+        form: text goes to standard error, all others to standard output.
+        no_colour: whether text has no colours, whatever the terminal.
+        files: the state and path of each manifest that `build` changed, or found different; for JSON alone.
+        session: what was compiled, if it came to that: paths are relative to its checkout, codes are its plugins'.
+        verbose: whether notes are shown, too.
+    """
+    found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
+    if form is not Format.text:
+        sys.stdout.write(_rendered(found, form, files, session))
+    elif found:
+        sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
+        sys.stderr.write("\n" + text.totals(found) + "\n")
+    return int(has_errors(found))
+
+
+def _rendered(
+    found: list[Diagnostic], form: Format, files: Iterable[tuple[str, str]], session: Session | None
+) -> str:  # fmt: skip
+    """Show what was found for other programs, each format imported when it is asked for."""
+    if form is Format.json:
+        from tfgitops.report import as_json  # noqa: PLC0415
+
+        return as_json.render(found, files)
+    from tfgitops.report.checkout import Checkout  # noqa: PLC0415
+
+    if session:
+        checkout = Checkout.around(session.project.root, [folder / SPEC for folder in session.folders])
+    else:
+        checkout = Checkout.around(Path.cwd())
+    if form is Format.github:
+        from tfgitops.report import as_github  # noqa: PLC0415
+
+        return as_github.render(found, checkout)
+    from tfgitops.report import as_sarif  # noqa: PLC0415
+
+    return as_sarif.render(found, checkout, session.plugins.codes if session else CODES)
+
+
+def coloured(stream: TextIO, *, no_colour: bool) -> bool:
+    """Tell whether a stream gets colours: terminals do, and those who ask."""
+    if no_colour or os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def exceptions(results: Iterable[Compiled]) -> str:
+    """Return a line for each problem that an environment allows: where, until when, and why."""
+    lines = {
+        f"allowed  {one.span.file}:{one.span.line}  {one.by.code} at {one.by.at} until {one.by.until}: {one.by.reason}"
+        for compiled in results
+        for one in compiled.allowed
+    }
+    return "".join(f"{printable(line)}\n" for line in sorted(lines))
