@@ -31,13 +31,13 @@ imports: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench.py
 
-# Regenerates what schemas/ holds of other people's facts.
+# Regenerates Kubernetes's pod schema, and the schemas for editors.
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python tools/pod_schema.py
 	$(BIN)/tfgitops schema environment -o schemas/environment.schema.json
 	$(BIN)/tfgitops schema job -o schemas/job.schema.json
 
-# Writes the tables of docs/ anew.
+# Regenerates the reference pages of docs/: from the schema, the command line, the codes and compiled pairs of specs.
 docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/reference.py
 	$(BIN)/python conformance/updates.py

@@ -266,14 +266,12 @@ def said(tried: Tried | None) -> str:
 
 
 def table(found: Mapping[str, Mapping[str, Tried]]) -> Iterator[str]:
-    """Yield the table in Markdown: keys that do the same stand in one row, those that restart last."""
-    rows: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for key, by_context in found.items():
-        rows[tuple(said(by_context.get(context, by_context.get(""))) for context in CONTEXTS)].append(f"`{key}`")
-    yield f"| {' | '.join(f'of {context}' for context in CONTEXTS)} | keys |"
+    """Yield the table in Markdown, one row for each key."""
+    yield f"| key | {' | '.join(f'of {context}' for context in CONTEXTS)} |"
     yield "|---|---|---|"
-    for cells, keys in sorted(rows.items(), key=lambda row: ([cell.count("new run") for cell in row[0]], row[0])):
-        yield f"| {' | '.join(cells)} | {', '.join(sorted(keys))} |"
+    for key, by_context in sorted(found.items()):
+        cells = [said(by_context.get(context, by_context.get(""))) for context in CONTEXTS]
+        yield f"| `{key}` | {' | '.join(cells)} |"
 
 
 def page(found: Mapping[str, Mapping[str, Tried]]) -> str:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import example
 
-COMMANDS = ("build", "validate", "review", "explain", "images", "pin", "unpin", "schema", "lock", "plugins")
+COMMANDS = ("build", "validate", "rule", "review", "explain", "images", "pin", "unpin", "schema", "lock", "plugins")
 """In the order of their use; each is a module here, imported when it is called: the others cost no start."""
 
 

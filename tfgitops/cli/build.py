@@ -28,10 +28,10 @@ def build(
     locked: Annotated[bool, typer.Option("--locked", help="Refuse versions other than tfgitops.lock's.")] = False,
     restart: Annotated[
         list[str] | None,
-        typer.Option("--restart", metavar="[ENV/]JOB", help="Let this job start anew, though it did not ask for it."),
+        typer.Option("--restart", metavar="[ENV/]JOB", help="Let this job restart, though its spec is unchanged."),
     ] = None,
-    restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job start anew.")] = False,
-    pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its present run.")] = False,
+    restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,
+    pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its running Job.")] = False,
     strict: Strict = False,
     format_: FormatOption = Format.text,
     no_plugin: Without = None,

@@ -46,10 +46,10 @@ def explain(
     field: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FIELD]", help="Such as spec.tasks[worker].replicas, or . for all.", autocompletion=field_names
+            metavar="[FIELD]", help="A field: spec.tasks[worker].replicas, or . for all.", autocompletion=field_names
         ),
     ] = None,
-    format_: Annotated[Form, typer.Option("--format", help="How it is told.")] = Form.text,
+    format_: Annotated[Form, typer.Option("--format", help="How the answer is shown.")] = Form.text,
     no_plugin: Without = None,
     no_color: NoColour = False,
 ) -> int:  # fmt: skip

@@ -41,12 +41,12 @@ def list_(
 @app.command(epilog=example("tfgitops plugins new cost-centre --local"))
 @guarded
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as cost-centre.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name, such as cost-centre.")],
     local: Annotated[bool, typer.Option("--local", help="Write one file of this repository, not a package.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="DIR", help="Where to: ./tfgitops-NAME, or with --local plugins/.", readable=False
+            "--output", "-o", metavar="DIR", help="A folder: ./tfgitops-NAME, or with --local plugins/.", readable=False
         ),
     ] = None,
 ) -> int:
@@ -87,7 +87,7 @@ def try_(
         Path,
         typer.Argument(metavar="[PATH]", help="A package, a repository, or a local plugin's file.", readable=False),
     ] = Path(),
-    refresh: Annotated[bool, typer.Option("--refresh", help="Write anew what the cases expect.")] = False,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
     from tfgitops.testing.trials import find_subject, run  # noqa: PLC0415

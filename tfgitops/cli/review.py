@@ -32,7 +32,7 @@ def review(
     paths: Paths = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="REF", help="Compare with the merge base with this.", show_default="origin/HEAD"),
+        typer.Option(metavar="REF", help="Compare with the merge base of HEAD and REF.", show_default="origin/HEAD"),
     ] = None,
     format_: Annotated[ReviewFormat, typer.Option("--format", help="How the review is shown.")] = ReviewFormat.text,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if something will change.")] = False,

@@ -46,7 +46,7 @@ CODES: dict[str, str] = {
     "TF602": "the output cannot be written",
     "TF603": "the versions are not those of tfgitops.lock",
     "TF604": "a training would restart that nobody asked to restart",
-    "TF605": "what `pin` or `unpin` is asked to do cannot be done in this spec",
+    "TF605": "`pin` or `unpin` cannot edit this spec as asked",
     "TF606": "there is no commit to compare with",
     "TF611": "a manifest is missing",
     "TF612": "a manifest is stale: its spec compiles to something else",

@@ -10,12 +10,12 @@ ADMITTED: dict[str, str] = {
     "namespace-missing": "drifts: the client fills in the namespace that it points at",
     "crd-queue-required": "drifts: the webhook fills in the queue default",
     # It fails, or does nothing, later.
-    "pod-name-of-last-replica": "hangs: the webhook asks about the task's position, and the last pod cannot be made",
+    "pod-name-of-last-replica": "hangs: the webhook checks another pod's name, and Volcano cannot make the last pod",
     "job-name-dots": "hangs: the Service of the svc plugin cannot be made",
     "job-name-digit": "hangs before Kubernetes 1.36: the Service of the svc plugin cannot be made",
     "policy-action-ignored": "does nothing: beside an exit code the webhook takes any action",
-    "partition-overflow": "fails later: the webhook multiplies in 32 bits, and admits what overflows to fit",
-    "pod-class-decides": "hangs: no webhook asks, and then Kubernetes's admission plugin Priority refuses the pods",
+    "partition-overflow": "fails later: the webhook multiplies in 32 bits, and a number that overflows may seem to fit",
+    "pod-class-decides": "hangs: no webhook checks it, and Kubernetes's admission plugin Priority refuses the pods",
     "pod-projected-path-hidden": "fails later: one of the two files hides the other",
 }
 """Rules of which the cluster has none."""
@@ -23,13 +23,13 @@ ADMITTED: dict[str, str] = {
 _PARTLY = {
     # It drifts.
     "null-in-list": "drifts: the webhook turns an empty argument of a plugin into an empty text",
-    "crd-required": "drifts: admitted only where the webhook rewrites all tasks, and so fills it in",
-    "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only where the webhook rewrites all tasks",
+    "crd-required": "drifts: admitted only if the webhook rewrites all tasks and fills it in",
+    "crd-task-topology-policy-enum": "drifts: an empty policy is admitted only if the webhook rewrites all tasks",
     "crd-q-weight-range": "drifts: the webhook turns a weight of 0 into 1",
-    "resource-divisor": "drifts where the webhook rewrites it: only the canonical forms of a divisor are carried",
-    "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only when the queue is made",
+    "resource-divisor": "drifts if the webhook rewrites it: tfgitops takes only canonical forms of a divisor",
+    "queue-hierarchy-prefix": "drifts: the webhook puts paths below root, but only in a new queue",
     "k8s-volumes-empty-dir-size-limit-forbidden": "drifts: the server stores -0 as 0",
-    "decode-quantity-form": "drifts: the server stores such an amount in another form, or capped",
+    "decode-quantity-form": "drifts: the server stores the amount in another form, or a smaller amount",
     # It fails, or does nothing, later.
     "k8s-pod-meta-finalizers-qualified-name": "fails later: no pod can be made with such a finalizer",
     "job-too-large": "hangs: the webhook adds replicas up in 32 bits, so such sums are refused or slip through",
@@ -38,17 +38,17 @@ _PARTLY = {
     "resource-beyond-counting": "hangs: no node has so many devices, and some such amounts are refused",
     "k8s-env-from-config-map-ref-name-dns-subdomain": "hangs: no ConfigMap can have such a name",
     "k8s-env-from-secret-ref-name-dns-subdomain": "hangs: no Secret can have such a name",
-    "k8s-security-seccomp-profile-localhost-profile-required": "fails later: an empty path names all profiles' folder",
-    "k8s-container-ports-host-port-duplicate": "hangs: Kubernetes fills in such a port in the pod, and refuses that",
+    "k8s-security-seccomp-profile-localhost-profile-required": "fails later: an empty path is the folder of profiles",
+    "k8s-container-ports-host-port-duplicate": "hangs: Kubernetes adds the port to the pod, and then refuses the pod",
     # Not for a manifest in Git.
     "meta-owner-references": "fails later: only the cluster knows an owner's uid, so the object is garbage to it",
     "queue-root-protected": "the root queue is Volcano's own, and an update of its amounts is refused",
     # No training job needs it.
     "pod-windows": "no training job needs it",
     "pod-annotation-retired": "no training job needs it: securityContext and tolerations took its place",
-    "pod-corner": "no training job needs it: new, about Windows or about resizing pods that Volcano never resizes",
-    "k8s-service-account-dns-subdomain": "no training job needs it: serviceAccountName wins over this old name of it",
-    "pod-volume-retired": "no training job needs it: removed from Kubernetes, or served by a claim or a CSI driver",
+    "pod-corner": "no training job needs it: new, for Windows, or for resizing, which Volcano never does",
+    "k8s-service-account-dns-subdomain": "no training job needs it: the newer serviceAccountName wins",
+    "pod-volume-retired": "no training job needs it: gone from Kubernetes, or a claim or CSI driver does the same",
 }
 """Rules that the cluster has too, and asks less by: most of what breaks ours, it refuses."""
 

@@ -1,4 +1,4 @@
-"""What a cluster admits without a word, and what then hangs, fails or does nothing (docs/volcano.md 5 and 6b)."""
+"""What a cluster admits without a word, and what then hangs, fails or does nothing (docs/volcano.md 5 and 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster admits in a pod without a word, and what then fails or does nothing (docs/volcano.md 6b)."""
+"""What a cluster admits in a pod without a word, and what then fails or does nothing (docs/volcano.md 11)."""
 
 from __future__ import annotations
 

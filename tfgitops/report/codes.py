@@ -1,0 +1,67 @@
+"""The reference entry of each code: a title from ``CODES``, and Markdown from the package that reports the code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfgitops.plugins.faults import file_of
+from tfgitops.spec.diagnostics import CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tfgitops.plugins.door import Plugin
+
+FILE = "diagnostics.md"
+"""The file beside a plugin's module that explains its codes, each below a heading ``## CODE``."""
+
+_HEADING = re.compile(r"^## (\S+)[ \t]*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CodeEntry:
+    """One code: its title in one line, its explanation in Markdown, and the plugin that reports it.
+
+    ``plugin`` is empty for the compiler's own codes, ``text`` for a code that its plugin does not explain.
+    """
+
+    code: str
+    title: str
+    plugin: str
+    text: str
+
+    @property
+    def heading(self) -> str:
+        """The code, its title, and the plugin that reports it."""
+        return f"{self.code}: {self.title}" + (f" (plugin `{self.plugin}`)" if self.plugin else "")
+
+
+def reference(plugins: Iterable[Plugin]) -> dict[str, CodeEntry]:
+    """Return the entries of the compiler and of plugins that can be used, in that order."""
+    found = _entries("", CODES, __file__)
+    for plugin in plugins:
+        listed = None if plugin.fault else getattr(plugin.hooks, "CODES", None)
+        if isinstance(listed, dict):
+            for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
+                found.setdefault(code, entry)
+    return found
+
+
+def _entries(plugin: str, codes: Mapping[str, str], file: str) -> dict[str, CodeEntry]:
+    """Return an entry for each code of one owner, with the text from the page beside its file or in its folder."""
+    place = Path(file)
+    page = (place if place.is_dir() else place.parent) / FILE
+    texts = explained(page.read_text(encoding="utf-8", errors="replace")) if file and page.is_file() else {}
+    return {
+        str(code): CodeEntry(code=str(code), title=str(title), plugin=plugin, text=texts.get(str(code), ""))
+        for code, title in codes.items()
+    }
+
+
+def explained(page: str) -> dict[str, str]:
+    """Return the text below each heading ``## CODE`` of a page."""
+    _, *parts = _HEADING.split(page)
+    return {code: text.strip() + "\n" for code, text in zip(parts[::2], parts[1::2], strict=True)}
