@@ -1,4 +1,4 @@
-"""Post standard input as a note of the merge request, in the place of the one that an earlier pipeline posted."""
+"""Post standard input as a note of the merge request; replace the note of an earlier pipeline."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def call(method: str, path: str, body: dict[str, str] | None = None) -> Any:
 
 
 def earlier(notes: str) -> int | None:
-    """Return the note that an earlier pipeline posted; somebody else's with the same mark is none."""
+    """Return the id of the note that an earlier pipeline posted; ignore notes of other users."""
     me = call("GET", "/user")["id"]
     page = 1
     while found := call("GET", f"{notes}?per_page=100&page={page}"):
@@ -32,7 +32,7 @@ def earlier(notes: str) -> int | None:
 
 
 def main() -> None:
-    """Write a new note, or the old one anew."""
+    """Create the note, or replace its text."""
     body = {"body": f"{MARK}\n{sys.stdin.read()[:LENGTH_MAX]}"}
     notes = f"/projects/{os.environ['CI_PROJECT_ID']}/merge_requests/{os.environ['CI_MERGE_REQUEST_IID']}/notes"
     known = earlier(notes)

@@ -9,7 +9,7 @@ SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def entry(result: dict[str, Any]) -> dict[str, Any]:
-    """Return one line of the report."""
+    """Return one entry of the report."""
     place = result["locations"][0]["physicalLocation"]
     return {
         "check_name": result["ruleId"],
@@ -24,7 +24,7 @@ def entry(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read one, write the other."""
+    """Read SARIF, and write the report."""
     log = json.load(sys.stdin)
     json.dump([entry(result) for run in log["runs"] for result in run["results"]], sys.stdout, indent=2)
 

@@ -49,7 +49,7 @@ CALLS = sorted(
     }
     | {
         ("ci.md", *call)
-        for code in re.findall("`(tfgitops [^`]+)`", (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8"))
+        for code in re.findall("`(tfgitops [^`]+)`", (REPOSITORY / "docs/how-to/ci.md").read_text(encoding="utf-8"))
         for call in calls_of(code)
     }
 )

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import io
 import os
 import re
-import shlex
 import subprocess
 import sys
-import tomllib
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from checkout import REPOSITORY
+from reader import BLOCK, Reader
 from typer.testing import CliRunner
 
 import tfgitops
@@ -33,7 +30,6 @@ README = REPOSITORY / "plugins" / "README.md"
 PAGE = README.read_text(encoding="utf-8")
 HOOKS = [hook for name, hook in vars(hookspecs).items() if name.startswith("tfgitops_")]
 BUNDLED = {plugin.name: plugin.hooks for plugin in find_plugins().plugins if plugin.bundled}
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 
 def section(title: str) -> str:
@@ -117,63 +113,6 @@ def test_all_that_there_is_to_use_is_named() -> None:
 
 
 # --- the tutorial ------------------------------------------------------------------------------------------------
-
-
-class Reader:
-    """Does what a page tells, in an empty folder: runs its commands, writes its files, applies its changes."""
-
-    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._place = place
-        self._monkeypatch = monkeypatch
-        monkeypatch.chdir(place)
-
-    def follow(self, text: str) -> str:
-        """Follow all blocks, and return the text with what the commands really said."""
-        return BLOCK.sub(self._block, text)
-
-    def _block(self, match: re.Match[str]) -> str:
-        kind, body = match[1], match[2]
-        if kind == "console":
-            body = "".join(self._command(line) for line in body.splitlines() if line.startswith("$ "))
-        elif kind == "diff":
-            command = ("git", "apply", "--recount", "--verbose", "-")
-            done = subprocess.run(command, input=body, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-        elif kind == "yaml":
-            path = Path(body.split("\n", 1)[0].removeprefix("# "))
-            path.parent.mkdir(parents=True)
-            path.write_text(body)
-        else:
-            assert any(body in path.read_text() for path in Path().rglob("*.py")), f"no file has\n{body}"
-        return f"```{kind}\n{body}```"
-
-    def _command(self, line: str) -> str:
-        program, *arguments = shlex.split(line.removeprefix("$ "))
-        if program == "cd":
-            self._monkeypatch.chdir(arguments[0])
-            return f"{line}\n"
-        if program == "cat":
-            return f"{line}\n{Path(arguments[0]).read_text()}"
-        if program == "pip":
-            self._install()
-            return f"{line}\n"
-        assert program == "tfgitops"
-        said = io.StringIO()  # one stream, in the order in which a terminal shows it
-        with redirect_stdout(said), redirect_stderr(said), pytest.raises(SystemExit) as ended:
-            app(arguments, prog_name=program)
-        assert ended.value.code in (0, 1), said.getvalue()
-        return f"{line}\n{said.getvalue()}"
-
-    def _install(self) -> None:
-        """Put on the path what an editable install of this folder puts there."""
-        project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-        site = self._place / "site" / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-        site.mkdir(parents=True)
-        (site / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
-        points = "\n".join(f"{name} = {target}" for name, target in project["entry-points"]["tfgitops"].items())
-        (site / "entry_points.txt").write_text(f"[tfgitops]\n{points}\n")
-        for place in (site.parent, Path.cwd()):
-            self._monkeypatch.syspath_prepend(str(place))
 
 
 @pytest.fixture
