@@ -23,7 +23,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	@for package in tests/plugins/external/*/; do echo "mypy $$package" && \
 	  (cd $$package && $(abspath $(BIN))/mypy --config-file= --strict --cache-dir=$(CURDIR)/.mypy_cache/external .) || exit 1; \
-	done  # as their authors would, each by itself
+	done  # each by itself, as its author would run it
 
 imports: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
@@ -42,11 +42,11 @@ docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/reference.py
 	$(BIN)/python conformance/updates.py
 
-# The admission model against recorded verdicts of the real Volcano: VERDICTS=DIR for others than the committed ones.
+# Tries the admission model on recorded verdicts of the real Volcano; VERDICTS=DIR names other ones.
 verdicts: $(VENV)/.installed-dev
 	$(BIN)/python conformance/verdicts.py $(if $(VERDICTS),"$(VERDICTS)")
 
-# Kubernetes's own code judges every committed manifest and EXAMPLES generated specs; VOLCANO_CRDS has Volcano's CRDs.
+# Lets Kubernetes's own code judge the committed manifests and EXAMPLES generated specs; VOLCANO_CRDS has the CRDs.
 EXAMPLES ?= 300
 SEED     ?= 0
 export VOLCANO_CRDS
@@ -63,7 +63,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
-	@echo "installing what tests and checks need, once"
+	@echo "installing the tools for tests and checks, once"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 

@@ -47,7 +47,7 @@ def bench(runs: int, sizes: Sequence[int]) -> None:
 
 
 def interleave(planned: Sequence[Case], runs: int) -> Results:
-    """Measure all cases round after round, so that what disturbs the machine disturbs them alike."""
+    """Measure all cases round after round, so that a disturbance of the machine affects them alike."""
     usages: dict[tuple[str, int], list[Usage]] = {(case.what, case.jobs): [] for case in planned}
     for number in range(1, runs + 1):
         for case in planned:

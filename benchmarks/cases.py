@@ -1,4 +1,4 @@
-"""What is measured: commands, what must be in place before each, and what each must have written."""
+"""The measured commands, the state before each, and the files that each must write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINES_APART = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One command, what is done before it outside of the timing, and how many files it must write into a folder."""
+    """One command, its untimed preparation, and the number of files that it must write into a folder."""
 
     what: str
     jobs: int
@@ -56,7 +56,7 @@ class _Workspace:
         write_list(self._list, trainings(size))
 
     def cold(self) -> Iterator[Case]:
-        """Yield the script, and our build, each into a folder that is not there yet."""
+        """Yield the script and our build, each into a new folder."""
         script = [sys.executable, str(_SCRIPT), str(self._list), str(self._rendered)]
         yield Case(
             what=JINJA,
@@ -69,13 +69,13 @@ class _Workspace:
         yield self._ours(COLD, self._start_anew, self._size + QUEUES)
 
     def warm(self) -> Iterator[Case]:
-        """Yield what a repository with manifests sees day by day; they go on from the cold build, in this order."""
+        """Yield the daily commands in a repository with manifests; they follow the cold build, in this order."""
         yield self._ours("`build`, nothing changed", lambda: None, 0)
         yield self._ours("`build --check`", lambda: None, 0, "--check")
         yield self._ours("`build`, one job changed", self._change_one, 1)
 
     def reviewed(self) -> Iterator[Case]:
-        """Yield a review of ten jobs, and the check that it stands beside, of one state of a Git repository."""
+        """Yield a review of ten jobs and the check beside it, for one state of a Git repository."""
         yield self._ours(CHECK_TEN, self._change_ten, 0, "--check")
         command = [*_tfgitops(), "review", str(self._environment), "--against", "HEAD"]
         yield Case(
@@ -83,7 +83,7 @@ class _Workspace:
         )
 
     def _change_ten(self) -> None:
-        """Build ten changed jobs over what is committed, after a first commit of all as they were."""
+        """Commit all jobs, then build ten changed jobs over the commit."""
         if not (self._environment / ".git").exists():
             self._start_anew()
             self._run(*_tfgitops(), "build", str(self._environment))
@@ -109,7 +109,7 @@ class _Workspace:
 
 
 def _tfgitops() -> list[str]:
-    """Return the console script beside this Python, since that is what users run; else the module."""
+    """Return the console script beside this Python, as users run it, or else the module."""
     script = Path(sys.executable).with_name("tfgitops")
     return [str(script)] if script.exists() else [sys.executable, "-m", "tfgitops"]
 
@@ -130,13 +130,13 @@ def verify(case: Case) -> None:
 
 
 def _stamps(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return, for each file below a folder, what changes when it is written anew."""
+    """Return a mark of each file below a folder that changes when the file is written again."""
     found = {path: path.stat() for path in folder.rglob("*.yaml")}
     return {path: (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
 
 
 def compare_lengths(top: Path) -> str:
-    """Say how long the two tools' manifests of one job are, once both have run.
+    """Return the lengths of both tools' manifests of one job, after both have run.
 
     Raises:
         RuntimeError: they differ too much for a fair comparison.

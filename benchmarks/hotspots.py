@@ -1,4 +1,4 @@
-"""Show where a compile of N jobs, without the writing, spends its time: the top functions under cProfile.
+"""Show the functions in which a compile of N jobs spends its time, without the writing, under cProfile.
 
 A profiler makes short functions look dearer than they are. Take from it where to look, and from bench.py what was won.
 """
@@ -18,7 +18,7 @@ from tfgitops.compiler.session import compile_all, open_session
 
 
 def profile(count: int, top: int, order: str) -> None:
-    """Compile some jobs once, with all caches empty as in a process of its own, and print the top functions.
+    """Compile some jobs once with empty caches, as in a new process, and print the top functions.
 
     Raises:
         RuntimeError: the workload is no longer a spec without errors.

@@ -1,4 +1,4 @@
-"""What one whole process costs, by the kernel's own account."""
+"""The cost of one whole process, as the kernel counts it."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def measure(command: Sequence[str]) -> Usage:
 
 
 def own_peak() -> float:
-    """Return the peak memory of this process in MB, which Linux hands on to each child: a lower one is not seen."""
+    """Return the peak memory of this process in MB; Linux hands it on, so no child can show a lower one."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MAXRSS_PER_MB

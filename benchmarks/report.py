@@ -1,4 +1,4 @@
-"""The results as a Markdown table, and what has become of the targets."""
+"""The results as a Markdown table, and the verdict on each target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMES_JINJA, _TIMES_PASS, _TIMES_CHECK, _PEAK_MB = 3, 20, 2, 150
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What a case cost at its best over all rounds; memory at its worst."""
+    """The best cost of a case over all rounds, with its worst memory."""
 
     what: str
     jobs: int
@@ -32,7 +32,7 @@ Results = dict[tuple[str, int], Result]
 
 
 def best(what: str, jobs: int, usages: Sequence[Usage]) -> Result:
-    """Take the least times, the ones with the least noise in them, and the greatest memory."""
+    """Return the least times, which have the least noise, and the greatest memory."""
     return Result(
         what=what,
         jobs=jobs,
@@ -60,7 +60,7 @@ def _peer(result: Result, results: Mapping[tuple[str, int], Result]) -> Result:
 
 
 def targets(results: Results) -> Iterator[str]:
-    """Yield a line for each target: what it asks for, what was measured, and whether that is enough."""
+    """Yield a line for each target: its goal, the measured value, and whether that is enough."""
     start, one = results[PASS, 0], results.get((COLD, 1))
     script, many = results.get((JINJA, _MANY)), results.get((COLD, _MANY))
     times_script = many.cpu / script.cpu if many and script else None

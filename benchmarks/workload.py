@@ -22,7 +22,7 @@ kind: Environment
 namespace: {NAMESPACE}
 """
 
-# What the Jinja2 template says for all jobs.
+# Values that the Jinja2 template has for all jobs.
 _DEFAULTS = """\
 defaults:
   priorityClassName: training
@@ -36,7 +36,7 @@ defaults:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What one job says of itself; ``gpus`` are those of the chief and of each worker."""
+    """The values of one job; ``gpus`` are the GPUs of the chief and of each worker."""
 
     name: str
     image: str
@@ -66,13 +66,13 @@ def trainings(count: int) -> list[Training]:
 
 
 def with_one_changed(jobs: list[Training]) -> list[Training]:
-    """Return the same jobs, but for more workers in the middle one."""
+    """Return the same jobs with more workers in the middle one."""
     middle = len(jobs) // 2
     return [*jobs[:middle], replace(jobs[middle], workers=jobs[middle].workers + 5), *jobs[middle + 1 :]]
 
 
 def with_ten_changed(jobs: list[Training]) -> list[Training]:
-    """Return the same jobs, but for one more worker in ten of them, spread over all; in all, where there are fewer."""
+    """Return the same jobs with one more worker in ten of them, spread evenly, or in all if there are fewer."""
     step = max(1, len(jobs) // 10)
     chosen = set(range(0, len(jobs), step)[:10])
     return [replace(job, workers=job.workers + 1) if i in chosen else job for i, job in enumerate(jobs)]

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = {"Job": "batch.volcano.sh_jobs.yaml", "Queue": "scheduling.volcano.sh_queues.yaml"}
-# Read by Kubernetes itself, or never written: the CRDs say nothing of the one, and we nothing of the other.
+# Fields that only Kubernetes reads, and fields that we never write.
 APART = {"metadata", "status"}
-# Volumes that are refused whatever they hold, so that their defaults do not matter.
+# Volumes that are always rejected, so their defaults do not matter.
 RETIRED = {"azureDisk", "iscsi", "rbd", "scaleIO"}
 
 
@@ -38,7 +38,7 @@ def folder() -> Path:
 
 
 def missing(place: Path) -> str:
-    """Say which of the CRDs a folder lacks, and what to do; nothing if they are all there."""
+    """Return which CRDs a folder lacks and what to do, or nothing if all are there."""
     absent = [file for file in FILES.values() if not (place / file).is_file()]
     return (
         f"no {' and no '.join(absent)} in {place}: name the folder of Volcano's CRDs by VOLCANO_CRDS" if absent else ""
@@ -93,7 +93,7 @@ def compare(place: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the differences; 1 if there are some, 2 if there is nothing to compare with."""
+    """Print the differences; return 1 if there are any, 2 if there is nothing to compare with."""
     place = Path(arguments[0]) if arguments else folder()
     if lack := missing(place):
         sys.stderr.write(f"crds: {lack}\n")

@@ -31,19 +31,19 @@ SCALARS = {
 
 
 class Draw:
-    """Draws from the tables what is usual, but for a few places, counted as they come, where something is odd."""
+    """Draws usual values from the tables, and odd values in a few numbered places."""
 
     def __init__(self, random: Random, odd: Collection[int] = ()) -> None:
         self.random = random
-        self.places = 0  # where something could have been odd, so far
+        self.places = 0  # number of places so far where a value could be odd
         self._odd = odd
 
     def chance(self, percent: int) -> bool:
-        """Draw whether something is to be, in so many of 100 cases."""
+        """Return true in so many of 100 draws."""
         return self.random.randrange(100) < percent
 
     def pick(self, usual: Sequence[Any], odd: Sequence[Any]) -> Any:
-        """Draw a usual value, or now and then an odd one, or any short text in place of a text."""
+        """Draw a usual value, or now and then an odd one or any short text."""
         if not self.slips():
             return self.random.choice(usual)
         if type(odd[0]) is str and self.chance(40):
@@ -51,12 +51,12 @@ class Draw:
         return self.random.choice(odd)
 
     def some(self, keys: Iterable[str], most: int = 2) -> dict[str, None]:
-        """Draw none to so many of some keys."""
+        """Draw up to so many of some keys."""
         keys = sorted(keys)
         return dict.fromkeys(self.random.sample(keys, min(self.random.randint(0, most), len(keys))))
 
     def slips(self) -> bool:
-        """Say whether something is to be odd here."""
+        """Tell whether the value at this place is odd."""
         self.places += 1
         return self.places in self._odd
 
@@ -80,13 +80,13 @@ def _weight(name: str) -> int:
 
 
 def reference(schema: Json) -> str:
-    """Return the name of the type that a key holds, alone or in a list; nothing if it is none of Kubernetes's."""
+    """Return the name of the Kubernetes type that a key holds, alone or in a list, or nothing."""
     inner = schema.get("items", schema)
     return str(inner.get("$ref", "")).rpartition("/")[2]
 
 
 def pod_keys(draw: Draw, name: str) -> list[str]:
-    """Draw one to three keys of a large type; those that hold more come more often."""
+    """Draw one to three keys of a large type; keys with more types below them come more often."""
     properties = definition(name)["properties"]
     keys = sorted(properties.keys() - (set() if draw.slips() else tables.REFUSED))
     weights = [2 + _weight(ref) if (ref := reference(properties[key])) else 2 for key in keys]
@@ -121,7 +121,7 @@ def _keys(draw: Draw, name: str, schema: Json) -> dict[str, None]:
 
 
 def _requirements(draw: Draw) -> Json:
-    """Draw resources of which a request is not above its limit."""
+    """Draw resources with requests at or below their limits."""
     limits = {
         draw.pick(tables.RESOURCES, tables.ODD_RESOURCES): draw.pick(("2", 4), tables.ODD_QUANTITIES) for _ in range(2)
     }
@@ -177,7 +177,7 @@ def _mend_resource(fields: Json) -> None:
         fields["divisor"] = "1m" if cpu else "1Mi"
 
 
-# What makes fields of one type fit each other.
+# Functions that make the fields of one type fit each other.
 MENDERS: dict[str, Callable[[Json], None]] = {
     "AppArmorProfile": _mend_profile,
     "LabelSelectorRequirement": _mend_operator,

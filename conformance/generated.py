@@ -1,4 +1,4 @@
-"""Compiles kept and generated specs, lets Kubernetes's own code judge what compiles, and keeps what goes wrong.
+"""Compiles kept and generated specs, lets Kubernetes's own code judge the results, and keeps disagreements.
 
 Whatever compiles must be admitted, with nothing pruned, defaulted or rewritten; of some, the files must also be read
 alike and be built alike by kustomize. Of each disagreement a smallest spec is kept, to be judged first ever after.
@@ -45,12 +45,12 @@ class Search:
         self._plugins = plugins
         self._folder = folder
         self._counts = counts
-        self._known: set[str] = set()  # what the kept cases still show, so that it is not found again
+        self._known: set[str] = set()  # disagreements that the kept cases still show
         self.found: dict[str, tuple[str, Json]] = {}
         self.codes: Counter[str] = Counter()
 
     def replay(self, case: Path) -> None:
-        """Judge a kept case as it stands, and say what is still wrong with it."""
+        """Judge a kept case unchanged, and return its disagreements."""
         self._counts["kept"] += 1
         compiled = self._compile(case.read_text(encoding="utf-8"))
         for message in self._messages(compiled, self._counts):
@@ -59,7 +59,7 @@ class Search:
             print(f"{case}: {message}")
 
     def look(self, spec: Json, kind: str = "specs") -> None:
-        """Compile one spec, judge what comes of it, count it as one of its kind, and note what is new."""
+        """Compile and judge one spec, count it under its kind, and note new disagreements."""
         self._counts[kind] += 1
         compiled = self._compile(json.dumps(spec))
         if isinstance(compiled, Compiled):
@@ -70,7 +70,7 @@ class Search:
                 self.found.setdefault(pattern(message), (message, spec))
 
     def keep(self) -> None:
-        """Keep a smallest spec for the first disagreements of those found, and print all with what the judge said."""
+        """Keep a smallest spec for each of the first disagreements, and print all with the verdicts."""
         self._counts["disagreements"] += len(self.found)
         found = [*self.found.items()]
         said: dict[str, list[str]] = {}
@@ -96,7 +96,7 @@ class Search:
             return f"crash: {type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}"
 
     def _messages(self, compiled: Compiled | str, files: Counter[str] | None) -> Iterator[str]:
-        """Yield what is wrong with a compile, with what came of it, and with its files if these are counted."""
+        """Yield the faults of a compile, of its objects, and of its files if these are counted."""
         if isinstance(compiled, str):
             yield compiled
             return
@@ -136,14 +136,14 @@ def own_faults(compiled: Compiled) -> Iterator[str]:
 
 
 def pattern(message: str) -> str:
-    """Return what messages of one kind share: no values, no indices, no numbers."""
+    """Return a message without values, indices and numbers: messages of one kind are then equal."""
     message = re.sub(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""", "…", message)
     message = re.sub(r"(?s)(Invalid value|Unsupported value|Duplicate value): .*?(?=: |$)", r"\1", message)
     return re.sub(r"\d+", "N", message)[:160]
 
 
 def search(judge: Judge, counts: Counter[str], *, examples: int, seed: int) -> Search:
-    """Judge the kept cases, then each field of a pod, then so many generated specs."""
+    """Judge the kept cases, then each field of a pod, then the generated specs."""
     plugins, random = discover(), Random(seed)  # noqa: S311 - repeatable, not secret
     with TemporaryDirectory() as folder:
         searched = Search(judge, plugins, Path(folder), counts)

@@ -1,4 +1,4 @@
-"""Lets Kubernetes's own code judge every committed manifest, kept and generated specs, and sums it up in one line.
+"""Lets Kubernetes's own code judge committed manifests, kept and generated specs, and prints one line of totals.
 
     python conformance/judge.py [--examples N] [--seed N] [--or-skip]
 
@@ -43,7 +43,7 @@ def committed() -> dict[str, str]:
 
 
 def judge_committed(judge: Judge, files: Mapping[str, str], counts: Counter[str]) -> Iterator[str]:
-    """Judge each committed file and folder, count, and yield what is wrong."""
+    """Judge and count each committed file and folder, and yield the disagreements."""
     for path, text in files.items():
         counts["files"] += 1
         yield from _counted(counts, "misread", path, readers.differences(text, judge))
@@ -62,7 +62,7 @@ def _judge_object(judge: Judge, manifest: dict[str, Any], name: str, counts: Cou
 
 
 def judge_updates(judge: Judge, counts: Counter[str]) -> Iterator[str]:
-    """Judge what each key of a spec changes in place, count, and yield what is wrong."""
+    """Judge and count the changes in place by each key of a spec, and yield the disagreements."""
     found = updates.run(discover())
     yield from _counted(counts, "disagreements", "updates", updates.wrong(found))
     for key, by_context in found.items():
@@ -79,7 +79,7 @@ def _counted(counts: Counter[str], kind: str, name: str, messages: Iterator[str]
 
 
 def summary(counts: Counter[str], seconds: float) -> str:
-    """Sum up in one line."""
+    """Return the totals as one line."""
     verdicts = ", ".join(f"{counts[kind]} {kind}" for kind in VERDICTS)
     return (
         f"conformance: {counts['objects']} objects judged: {verdicts}; "
@@ -93,7 +93,7 @@ def summary(counts: Counter[str], seconds: float) -> str:
 
 
 def passed(counts: Counter[str]) -> bool:
-    """Say whether all is as it should be, and nothing was left out."""
+    """Tell whether there is no disagreement and nothing was left out."""
     looked_at = all(counts[what] for what in LOOKED_AT)
     return looked_at and not any(counts[kind] for kind in WRONG)
 
@@ -107,7 +107,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Judge everything; 1 if anything is not as it should be, 2 if the judge cannot be asked."""
+    """Judge everything; return 1 for any disagreement, 2 if the judge cannot be asked."""
     options = _options(arguments)
     started, counts = time.perf_counter(), Counter[str]()
     try:

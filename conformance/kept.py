@@ -1,4 +1,4 @@
-"""Keeps specs that went wrong once, each in a file of its own, with what was said of it in a comment on top."""
+"""Keeps specs that went wrong once, each in its own file with the verdict in a comment at its top."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cases() -> list[Path]:
 
 
 def keep(spec: dict[str, Any], messages: Iterable[str]) -> Path:
-    """Write a spec, named by its digest, and return the file; JSON is YAML that every reader reads alike."""
+    """Write a spec to a file named by its digest, and return the file; JSON is YAML that every reader reads alike."""
     text = json.dumps(spec, indent=2) + "\n"
     path = CASES / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.yaml"
     said = "".join(f"# {line}\n" for message in messages for line in message.splitlines())

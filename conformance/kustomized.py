@@ -1,4 +1,4 @@
-"""Compares what kustomize builds of a folder of manifests with the objects that its files hold."""
+"""Compares the objects that kustomize builds from a folder with the objects in its files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def differences(files: Mapping[str, str], judge: Judge, counts: Counter[str]) ->
 
 
 def _by_identity(objects: list[Json]) -> dict[str, str]:
-    """Write objects in one form for all, by what no two of them share: kustomize refuses a second."""
+    """Return objects in one form, by their identity: kustomize rejects a second object of one identity."""
     return {
         f"{found['kind']} {found['metadata'].get('namespace', '-')}/{found['metadata']['name']}": json.dumps(
             found, sort_keys=True
@@ -51,7 +51,7 @@ def _by_identity(objects: list[Json]) -> dict[str, str]:
 
 
 def by_folder(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Sort files, by their paths, into the folders that hold them."""
+    """Group files by their folders."""
     folders: dict[str, dict[str, str]] = {}
     for path, text in files.items():
         folder, _, name = path.rpartition("/")

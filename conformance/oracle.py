@@ -1,4 +1,4 @@
-"""Asks Kubernetes's own code, the program in `crdoracle/`, what a cluster would say of our objects."""
+"""Asks the program in `crdoracle/`, which is Kubernetes's own code, for a cluster's verdict on our objects."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ KINDS = tuple(crds.FILES)
 
 
 class NoJudgeError(Exception):
-    """The judge cannot be asked on this machine, and the text says why."""
+    """Raised if the judge cannot be asked on this machine; the text says why."""
 
 
 class BrokenJudgeError(Exception):
-    """The judge is at fault, and the text says how."""
+    """Raised if the judge itself is at fault; the text says how."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Objection:
-    """One thing that a cluster does with an object, and should not."""
+    """One thing that a cluster does with an object but should not."""
 
-    kind: str  # refused, pruned, drifted or rewritten
+    kind: str  # one of: refused, pruned, drifted, rewritten
     message: str
 
 
@@ -55,7 +55,7 @@ def build() -> None:
 
 
 def _fails(*command: str) -> str:
-    """Run a command of Go; return what it says if it fails."""
+    """Run a command of Go; return its output if it fails."""
     ran = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603 - Go
     return ran.stderr.strip() or f"go ended with {ran.returncode}" if ran.returncode else ""
 
@@ -95,7 +95,7 @@ class Judge:
         return answer
 
     def objections(self, manifest: Json) -> Iterator[Objection]:
-        """Create an object, then update it with itself, and yield all that is not as it should be.
+        """Create an object, update it with itself, and yield every disagreement.
 
         Where Kubernetes has nothing against it, our model of Volcano's webhooks is asked.
         """
@@ -116,7 +116,7 @@ class Judge:
             yield Objection(kind="rewritten", message="an update with the same object changes it")
 
     def refusal(self, old: Json, new: Json) -> str:
-        """Return why an object that exists is not changed by applying another manifest of it; nothing if it is."""
+        """Return why another manifest cannot be applied over an existing object, or nothing if it can."""
         answer = self.ask({"op": "update", "via": "apply", "object": new, "old": old})
         return "" if answer["allowed"] else str(answer["message"])
 
@@ -129,7 +129,7 @@ class Judge:
         return self._value({"op": "read", "yaml": text})
 
     def kustomize(self, files: Mapping[str, str]) -> list[Json]:
-        """Return the objects that `kustomize build` makes of a folder: its files by name.
+        """Return the objects that `kustomize build` makes from a folder, given as files by name.
 
         Raises:
             ValueError: it does not build it.

@@ -1,4 +1,4 @@
-"""Compares what three readers of YAML make of the files that tfgitops writes: YAML 1.1, YAML 1.2, and Go's."""
+"""Compares how three readers read the YAML that tfgitops writes: YAML 1.1, YAML 1.2 and Go's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def differences(text: str, judge: Judge) -> Iterator[str]:
-    """Yield a line for each reader that reads something else than Go's, the one that clusters are fed by."""
+    """Yield a line for each reader that differs from Go's, which feeds clusters."""
     expected = _attempt(judge.read, text)
     readers: dict[str, Callable[[str], Any]] = {"PyYAML": _yaml_1_1, "ruamel.yaml": YAML(typ="safe", pure=True).load}
     for name, read in readers.items():
@@ -29,15 +29,15 @@ def _yaml_1_1(text: str) -> Any:
 
 
 def _attempt(read: Callable[[str], Any], text: str) -> str:
-    """Return what a reader reads, in one form for all, or that it fails."""
+    """Return a reader's value in one form, or its failure."""
     try:
         return json.dumps(read(text), sort_keys=True, default=repr)
-    except Exception as error:  # noqa: BLE001 - whatever a reader raises is its answer
+    except Exception as error:  # noqa: BLE001 - an exception is the reader's answer
         return f"{type(error).__name__}: {error}"
 
 
 def apart(left: str, right: str, between: str) -> str:
-    """Quote two texts from shortly before where they part, with some words between them."""
+    """Quote two texts from shortly before their first difference, with some words between them."""
     same = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     start = max(same - 40, 0)
     return f"…{left[start : same + 40]}… {between} …{right[start : same + 40]}…"

@@ -1,4 +1,4 @@
-"""Takes out of a spec all that a disagreement does not need."""
+"""Reduces a spec to the parts that a disagreement needs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_LONG = 16  # no shorter text is made shorter still: names would be no names any more
+_LONG = 16  # shorter texts are not cut: a cut name would be no name
 
 
 def smallest(value: Any, holds: Callable[[Any], bool]) -> Any:
-    """Return a value that still holds, and of which nothing more can be left out, and no long text cut."""
+    """Return a smallest value that still shows the disagreement, with its long texts cut."""
     while (less := next(filter(holds, _smaller(value)), None)) is not None:
         value = less
     return value
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """Yield a value again and again, each time with another part left out, or less in it; the large parts first."""
+    """Yield variants of a value with one part left out or shortened, the large parts first."""
     if isinstance(value, dict):
         for key in value:
             yield {name: inner for name, inner in value.items() if name != key}

@@ -1,4 +1,4 @@
-"""Draws specs across the whole schema: sound ones, with a few places where something is odd."""
+"""Draws specs across the whole schema: sound ones with a few odd places."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ROLES: tuple[Json, ...] = (
     {"worker": {}},
     {"strategy": "none", "tasks": {"extra": {"replicas": 2}}},
 )
-# Left as they stand: without them there is nothing to judge.
+# Keys that stay as they are: without them there is nothing to judge.
 _FIXED = ("apiVersion", "kind", "extends", "jobs", "volcano")
 _ROLE_KEYS = ("chief", "ps", "worker", "evaluator", "tasks", "strategy")
-_ODD = (0, 1, 1, 1, 1, 2, 5)  # in how many places a spec is odd; one is drawn for each
+_ODD = (0, 1, 1, 1, 1, 2, 5)  # numbers of odd places; one is drawn for each spec
 
 
 def nearly_sound(random: Random, schema: SpecSchema) -> Json:
-    """Draw an environment twice by the same numbers: soundly, to count the places, then with a few of them odd."""
+    """Draw an environment twice by the same numbers: first sound, to count its places, then with a few odd ones."""
     number = random.getrandbits(64)
     sound = Draw(Random(number))  # noqa: S311 - repeatable, not secret
     generate(sound, schema)
@@ -38,7 +38,7 @@ def nearly_sound(random: Random, schema: SpecSchema) -> Json:
 
 
 def generate(draw: Draw, schema: SpecSchema) -> Json:
-    """Draw an environment: a sound one, with a few keys and raw Kubernetes fields drawn anew."""
+    """Draw a sound environment, then draw a few keys and raw Kubernetes fields again."""
     job: Json = {"image": "tf:2.21", **copy.deepcopy(draw.random.choice(_ROLES))}
     environment = environment_of(job) | {
         "queues": {"research": {}, "vision": {"parent": "research"}},
@@ -65,7 +65,7 @@ def environment_of(job: Json) -> Json:
 
 
 def _vary(draw: Draw, target: Json, schema: Any, left: Sequence[str]) -> None:
-    """Draw one or two keys of a part of the spec anew."""
+    """Draw one or two keys of a part of the spec again."""
     keys = sorted(key for key in schema["properties"] if key not in left)
     for key in draw.random.sample(keys, draw.random.randint(1, 2)):
         target[key] = spec_value(draw, schema["properties"][key], key)

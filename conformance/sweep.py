@@ -1,4 +1,4 @@
-"""Goes through all fields of a pod, and all that the tables have for each: one spec for each value, odd in one place.
+"""Tries each field of a pod with each value of the tables: one spec per value, odd in one place.
 
 What is drawn at random seldom comes to what lies deep in a pod, and more seldom to the one value that a rule is about.
 """
@@ -25,7 +25,7 @@ _ABSENT = object()
 
 
 def swept() -> Iterator[Json]:
-    """Yield a spec for each value of each field of a pod: by itself, with what fits it, and with some other fields."""
+    """Yield specs for each value of each field of a pod: alone, with fitting fields, and with other fields."""
     cases = ((way, value) for way in _fields() for value in _values(way[-1]))
     for number, (way, value) in enumerate(cases):
         jobs = [_job(number, way, value, beside) for beside in ("nothing", "what fits", "others")]
@@ -46,7 +46,7 @@ def _job(number: int, way: tuple[Step, ...], value: Any, beside: str) -> Json:
 
 
 def _fields() -> Iterator[tuple[Step, ...]]:
-    """Yield the way to each field; below a type only the first time that it is come by, for its rules are the same."""
+    """Yield the way to each field; a type is entered only once, because its rules are the same everywhere."""
     todo: deque[tuple[tuple[Step, ...], str, str]] = deque(((), name, root) for name, root in _ROOTS.items())
     seen: set[str] = set()
     while todo:
@@ -61,13 +61,13 @@ def _fields() -> Iterator[tuple[Step, ...]]:
 
 
 def _left(name: str) -> set[str]:
-    """Name the keys of a type that are refused whatever they hold."""
+    """Return the keys of a type that are rejected with any value."""
     types = definition(name)["properties"].keys() - {"name", *tables.ONE_OF["Volume"]} if name == "Volume" else ()
     return {*tables.REFUSED, *types}
 
 
 def _values(step: Step) -> Iterator[Any]:
-    """Yield what the last key of a way is to hold, each in its turn; or that it is to be left out."""
+    """Yield each value for the last key of a way, and its absence."""
     name, holder, key = step
     yield from (_ABSENT, None)
     yield from _values_of(definition(name)["properties"][key], name, key, holder)
@@ -89,14 +89,14 @@ def _values_of(schema: Json, name: str, key: str, holder: str) -> Iterator[Any]:
 
 
 def _samples(name: str, key: str) -> tuple[Any, ...]:
-    """Return sound values of a type: a bare one, and one of each source that excludes the others; and two at once."""
+    """Return sound values of a type: a bare one, one per exclusive source, and one with two sources."""
     draw, sources = Draw(Random(key)), tables.ONE_OF.get(name, ())  # noqa: S311
     ways = [_needed(name, source) for source in sources] or [_needed(name, "")]
     return tuple(pod_value(draw, name, key, list(keys)) for keys in (*ways, {**ways[0], **ways[-1]}) if keys)
 
 
 def _needed(name: str, key: str) -> dict[str, None]:
-    """Name the keys that a value of a type cannot be without, and one more."""
+    """Return the keys that a value of a type needs, and one more."""
     sources = tables.ONE_OF.get(name, ())
     needed = dict.fromkeys([*definition(name).get("x-required", ()), *tables.ALSO.get(name, ())])
     if sources:
@@ -105,7 +105,7 @@ def _needed(name: str, key: str) -> dict[str, None]:
 
 
 def _around(draw: Draw, way: tuple[Step, ...], value: Any, beside: str) -> Json:
-    """Return a sound value of the first type of a way, but for what stands at the end of it, and beside that."""
+    """Return a sound value of the first type of a way, with a given value at its end and fields beside it."""
     fields: Any = value
     for place, (name, holder, key) in reversed(list(enumerate(way))):
         last, properties = place == len(way) - 1, definition(name)["properties"]

@@ -1,4 +1,4 @@
-"""Tables of what the texts and numbers of specs and pods may be, by key or type: what is usual, and what is odd.
+"""Tables of usual and odd texts and numbers for specs and pods, by key or by type.
 
 They are written by hand, so that they share no mistake with the model that is to be judged.
 """
@@ -70,7 +70,7 @@ ODD_FIELDS: Pool = (
     "metadata.annotations['A/b']", "metadata.generateName", "metadata.labels['a']['b']", 'metadata.labels["a"]',
 )  # fmt: skip
 
-# By key, or by type and key: what is usual, and what is odd.
+# Usual and odd values, by key or by type and key.
 POOLS: dict[str, tuple[Pool, Pool]] = {
     "action": (("Exit",), ("",)),
     "accessModes": (("ReadWriteOnce", "ReadWriteMany"), ("ReadWriteOncePod", "", "Any")),
@@ -170,7 +170,7 @@ POOLS: dict[str, tuple[Pool, Pool]] = {
     "hostname": (("a",), ODD_NAMES),
 }  # fmt: skip
 
-# Types of which exactly one key is to be given, beside these.
+# Types that need exactly one key beside these.
 ONE_OF: dict[str, tuple[str, ...]] = {
     "EnvVarSource": ("configMapKeyRef", "fieldRef", "resourceFieldRef", "secretKeyRef"),
     "EnvFromSource": ("configMapRef", "secretRef"),
@@ -185,7 +185,7 @@ ONE_OF: dict[str, tuple[str, ...]] = {
     ),
     "VolumeProjection": ("configMap", "downwardAPI", "secret", "serviceAccountToken"),
 }  # fmt: skip
-# What a type asks for beyond its `x-required`.
+# Keys that a type needs beyond its `x-required`.
 ALSO: dict[str, tuple[str, ...]] = {
     "ConfigMapEnvSource": ("name",),
     "ConfigMapKeySelector": ("name", "key"),
@@ -206,7 +206,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "VolumeResourceRequirements": ("requests",),
 }
 
-# Keys that are refused whatever they hold: seldom worth a try.
+# Keys that are rejected with any value: seldom worth a try.
 REFUSED = {
     "clusterTrustBundle", "dataSource", "dataSourceRef", "ephemeralContainers", "fileKeyRef", "hostname",
     "hostnameOverride", "overhead", "podCertificate", "resizePolicy", "restartPolicyRules", "schedulerName",

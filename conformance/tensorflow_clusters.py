@@ -1,4 +1,4 @@
-"""Asks a real TensorFlow whether it accepts the cluster of every pod that the committed manifests describe.
+"""Asks a real TensorFlow whether it accepts the cluster of every pod in the committed manifests.
 
     pip install tensorflow-cpu pyyaml      # in an environment of its own: it is no dependency of ours
     python conformance/tensorflow_clusters.py [FOLDER…]
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pods(folder: Path) -> Iterator[tuple[str, str, int, str]]:
-    """Yield (pod, task, index, TF_CONFIG) for each pod of the Jobs below a folder that is told its cluster."""
+    """Yield (pod, task, index, TF_CONFIG) for each pod with a cluster in the Jobs below a folder."""
     for path in sorted(folder.rglob("manifests/workloads/job-*.yaml")):
         job = yaml.safe_load(path.read_text(encoding="utf-8"))
         for task in job["spec"]["tasks"]:
@@ -34,7 +34,7 @@ def pods(folder: Path) -> Iterator[tuple[str, str, int, str]]:
 
 
 def refusal(task: str, index: int, config: str) -> str:
-    """Return why TensorFlow refuses one pod's configuration, or nothing."""
+    """Return why TensorFlow rejects one pod's configuration, or nothing."""
     from tensorflow.python.distribute import multi_worker_util  # noqa: PLC0415 - slow, and only here
     from tensorflow.python.distribute.cluster_resolver import TFConfigClusterResolver  # noqa: PLC0415
 
@@ -53,7 +53,7 @@ def refusal(task: str, index: int, config: str) -> str:
 
 
 def main(folders: list[str]) -> int:
-    """Ask for each pod, and say what came of it."""
+    """Ask about each pod, and print the result."""
     asked = refused = 0
     for folder in folders or ["environments"]:
         for name, task, index, config in pods(Path(folder)):

@@ -1,4 +1,4 @@
-"""What a change of each key of a spec does to the cluster: tried on pairs of specs, not written by hand.
+"""The effect on the cluster of a change of each key of a spec, tried on pairs of specs.
 
     python conformance/updates.py        writes the table of docs/updates.md anew
 
@@ -65,7 +65,7 @@ CONTEXTS: dict[str, tuple[Json, ...]] = {
 }
 """The jobs that a key may be of: pods that know each other, and pods that do not."""
 
-# Which block of a map of blocks its keys are tried on; of a volume's, only the fitting one is free to change.
+# The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
 _NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool"}
 _VOLUMES = {"claim": "data", "access": "unused"}
 _SKIPPED = {
@@ -77,7 +77,7 @@ _SKIPPED = {
 
 @dataclass(kw_only=True)
 class Tried:
-    """What was seen of one key: by kind of object what became of it, what is wrong, and what changed in place."""
+    """The effects of one key: the fate of each kind of object, the faults, and the changes in place."""
 
     seen: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     wrong: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Tried:
 
 
 class Trial:
-    """Compiles specs that differ in one key, and compares what comes out."""
+    """Compiles specs that differ in one key, and compares the results."""
 
     def __init__(self, plugins: Plugins, folder: Path) -> None:
         self._plugins = plugins
@@ -116,7 +116,7 @@ class Trial:
         return self._known[text]
 
     def try_key(self, context: str, path: Path_) -> Tried:
-        """Compile specs with some values of a key and with none, and compare each with each."""
+        """Compile specs with some values of a key and without it, and compare all pairs."""
         tried = Tried()
         for job in chain(*([CONTEXTS[context]] if context else CONTEXTS.values())):
             base = {**copy.deepcopy(_HEAD), "jobs": {_JOB: copy.deepcopy(job)}}
@@ -174,7 +174,7 @@ class Trial:
 
 
 def disagreements(change: Change) -> Iterator[str]:
-    """Yield what is wrong with a job's change: Volcano refuses it under its name, or it could keep its name."""
+    """Yield the faults of a job's change: Volcano rejects it under the old name, or the job could keep its name."""
     assert change.before is not None
     assert change.after is not None
     old, new = change.old_name, change.new_name
@@ -231,7 +231,7 @@ def _with(base: Json, path: Path_, value: Any) -> Json:
 
 
 def run(plugins: Plugins) -> dict[str, dict[str, Tried]]:
-    """Try every key; returns what was seen by the key and the context."""
+    """Try every key; return the effects by key and context."""
     found: dict[str, dict[str, Tried]] = defaultdict(dict)
     with TemporaryDirectory() as folder:
         trial = Trial(plugins, Path(folder))

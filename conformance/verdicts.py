@@ -1,4 +1,4 @@
-"""Tries the admission model on recorded verdicts of a real cluster, and says where the two differ.
+"""Tries the admission model on recorded verdicts of a real cluster, and prints the differences.
 
     python conformance/verdicts.py [DIR]
 
@@ -36,12 +36,12 @@ Json = dict[str, Any]
 COMMITTED = Path(__file__).resolve().parent.parent / "tests" / "verdicts"
 FILES = ("create", "update", "queue")
 
-# Rules of Kubernetes's Pod validation that the model does not have, and why. At most 1 % of the refused.
+# Rules of Kubernetes's Pod validation that the model lacks, with the reason. At most 1 % of the rejected.
 MISSING: dict[str, str] = {}
 
 
 class NoVerdictsError(Exception):
-    """A folder has no verdicts that could be read, and the text says why."""
+    """Raised if a folder has no readable verdicts; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,20 +55,20 @@ class Case:
 
     @property
     def rule(self) -> str:
-        """Give the rule that refused the object; nothing for what was allowed."""
+        """Return the rule that rejected the object, or nothing if it was allowed."""
         return "" if self.record["allowed"] else self.record["rule"] or "(no rule given)"
 
     @property
     def rules(self) -> dict[str, str]:
-        """Give the rules that the object breaks, each with its JSON pointer."""
+        """Return the rules that the object breaks, each with its JSON pointer."""
         return dict([(self.record["rule"], self.record["at"]), *self.record.get("also", ())])
 
 
 @dataclass(kw_only=True)
 class Report:
-    """What came of a comparison."""
+    """The result of a comparison."""
 
-    cases: Counter[str] = field(default_factory=Counter)  # by the rule that refused; "" for what was allowed
+    cases: Counter[str] = field(default_factory=Counter)  # by the rule that rejected; "" if allowed
     missed: defaultdict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
     stricter: defaultdict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
     same: Counter[str] = field(default_factory=Counter)
@@ -76,12 +76,12 @@ class Report:
 
     @property
     def missed_cases(self) -> int:
-        """Count what the cluster refused and the model did not."""
+        """Count an object that the cluster rejected and the model accepted."""
         return sum(map(len, self.missed.values()))
 
     @property
     def stricter_cases(self) -> int:
-        """Count what the model refused and the cluster did not, whatever the number of its faults."""
+        """Count an object once that the model rejected and the cluster accepted."""
         return len({case.record["id"] for cases in self.stricter.values() for case in cases})
 
     def compare(self, what: str, *, same: bool) -> None:
@@ -204,7 +204,7 @@ def _compare_stored(report: Report, case: Case) -> None:
 
 
 def table(report: Report) -> Iterator[str]:
-    """Write a report as lines of text, the totals last."""
+    """Return a report as lines of text, the totals last."""
     yield f"{'rule':72} {'cases':>5} {'agreed':>6} {'missed':>6}"
     for rule, count in sorted(report.cases.items()):
         missed = len(report.missed.get(rule, ()))
@@ -226,14 +226,14 @@ def _listed(cases: Mapping[str, Sequence[Case]], reasons: Mapping[str, str]) -> 
 
 
 def totals(report: Report) -> str:
-    """Sum a report up in one line."""
+    """Return the totals of a report as one line."""
     cases, missed, stricter = sum(report.cases.values()), report.missed_cases, report.stricter_cases
     agreed = cases - missed - stricter
     return f"{cases} verdicts: {agreed} agreed, {missed} false accepts, {stricter} stricter for a listed reason"
 
 
 def unlisted(report: Report) -> list[str]:
-    """Name the rules by which the model differs from the cluster without saying so."""
+    """Return the rules by which the model differs from the cluster without a listed reason."""
     return [
         *(rule for rule in report.missed if rule not in MISSING),
         *(rule for rule in report.stricter if rule not in STRICTER),
@@ -241,7 +241,7 @@ def unlisted(report: Report) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the report on a folder; 1 if there are unlisted differences, 2 if there is nothing to report on."""
+    """Print the report on a folder; return 1 for unlisted differences, 2 if there is nothing to report on."""
     try:
         report = run(Path(arguments[0]) if arguments else COMMITTED)
     except NoVerdictsError as error:

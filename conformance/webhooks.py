@@ -1,4 +1,4 @@
-"""Asks our model what Volcano's webhooks would say of our objects, since they are in no Go module.
+"""Asks our model in place of Volcano's webhooks, which are not in a Go module.
 
 The model is tried on what the real ones said by `verdicts.py`. Here it reads what was written, in full: the compiler
 asks it of what it plans, and takes a shorter way where it can.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def objections(manifest: Json) -> Iterator[tuple[str, str]]:
-    """Yield (kind, message) for each fault of a Job, and each place where a Job or Queue would be stored otherwise."""
+    """Yield (kind, message) for each fault of a Job, and for each place where the cluster would store another value."""
     if manifest["kind"] == "Job":
         queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
         for fault in judge_job(manifest, [queue]):

@@ -1,4 +1,4 @@
-"""Writes `schemas/pod.schema.json`: what Kubernetes lets a pod template and a container say.
+"""Writes `schemas/pod.schema.json`: the fields that Kubernetes has for a pod template and a container.
 
 The facts come from the development dependency kubernetes-validate. They are adapted to our reader of YAML,
 which gives all but plain decimal integers, booleans and null as text, and to parts of objects: `null` is
@@ -26,7 +26,7 @@ _REWRITTEN: dict[str, Schema] = {
         "type": ["string", "integer", "null"],
     },
     "IntOrString": {"type": ["string", "integer", "null"]},
-    # A plain 400 is refused: it may be meant as octal, and YAML takes it for decimal.
+    # A plain 400 is rejected: it may be meant as octal, and YAML reads it as decimal.
     "FileMode": {
         "description": "a file mode in octal, such as 0400 or 0o400, at most 0777",
         "type": ["string", "integer", "null"],
@@ -55,7 +55,7 @@ def pod_schema() -> Schema:
 
 
 def render(schema: Schema) -> str:
-    """Write the schema as JSON, one definition a line, so that a diff names what a new Kubernetes brought."""
+    """Return the schema as JSON, one definition per line, so that a diff names the changes of a new Kubernetes."""
     header = {key: value for key, value in schema.items() if key != "$defs"}
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in header.items()]
     compact = [
@@ -66,12 +66,12 @@ def render(schema: Schema) -> str:
 
 
 def _template_metadata(schema: Schema) -> Schema:
-    """Leave of ObjectMeta what a template may say; a pod's name is Volcano's business."""
+    """Reduce ObjectMeta to the fields of a template; Volcano names the pods."""
     return {**schema, "properties": {key: schema["properties"][key] for key in ("annotations", "labels")}}
 
 
 def _closure(upstream: dict[str, Schema]) -> list[str]:
-    """Follow references from the roots; the names found, sorted."""
+    """Follow references from the roots, and return the sorted names."""
     found: set[str] = set()
     waiting = [*ROOTS]
     while waiting:
@@ -136,7 +136,7 @@ class _Adapter:
         return adapted
 
     def _identity(self, name: str) -> list[str]:
-        """Name the fields that an element of a merging list cannot be told apart without."""
+        """Return the fields that identify an element of a merging list."""
         return sorted(self.list_keys.get(name, set()).intersection(self.upstream[name].get("required", ())))
 
     def _field(self, key: str, field: Schema) -> Schema:
@@ -164,7 +164,7 @@ class _Adapter:
         return shape
 
     def _item(self, schema: Schema, *, merging: bool) -> Schema:
-        """Adapt what a list holds: no `null`, since there is nothing that it could remove."""
+        """Adapt the elements of a list: without `null`, which could remove nothing."""
         item = _not_null(self._shape(schema))
         if merging and (identity := self._identity(_target(schema))):
             item["required"] = identity

@@ -105,7 +105,7 @@ def test_each_rule_of_the_contract_is_told_as_the_checker_tells_it() -> None:
 
 
 def test_all_that_there_is_to_use_is_named() -> None:
-    named = set(re.findall(r"`(\w+)`", section("## What there is to use")))
+    named = set(re.findall(r"`(\w+)`", section("## Public names")))
     public = {name for name in tfgitops.__all__ if not name.startswith("__")}
     of_the_compiler = {"API_VERSION", "Compiled", "File", "Plugins", "compile_environment", "discover"}
     assert public - of_the_compiler <= named
@@ -124,7 +124,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
 
 def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request: pytest.FixtureRequest) -> None:
     """``--refresh`` writes anew what the commands say."""
-    tutorial = section("## Ten minutes")
+    tutorial = section("## Write a plugin in ten minutes")
     fresh = reader.follow(tutorial)
     if request.config.getoption("tfgitops_refresh"):
         README.write_text(PAGE.replace(tutorial, fresh), encoding="utf-8")
@@ -142,7 +142,7 @@ def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request
 
 def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) -> None:
     reader.follow("```console\n$ tfgitops plugins new team\n$ cd tfgitops-team\n```")
-    [shown] = [match[2] for match in BLOCK.finditer(section("## Tests"))]
+    [shown] = [match[2] for match in BLOCK.finditer(section("### Test with pytest"))]
     Path("tests/test_more.py").write_text(shown)
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -154,14 +154,15 @@ def test_the_tests_that_the_page_shows_pass_on_the_new_plugin(reader: Reader) ->
 
 
 def test_the_types_that_tests_use_are_named() -> None:
-    named = set(re.findall(r"`(\w+)`", section("## Tests")))
+    named = set(re.findall(r"`(\w+)`", section("### Test with pytest")))
     assert {"Plugins", "Bench", "Result"} <= named
 
 
 def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).exit_code == 0
-    shown, setting = [match[2] for match in BLOCK.finditer(section("## A local plugin"))]
+    titles = ("### Keep a plugin in one repository", "### Describe a setting")
+    shown, setting = [match[2] for title in titles for match in BLOCK.finditer(section(title))]
     assert shown.startswith(Path("pyproject.toml").read_text())
     plugin = Path("plugins/team.py")
     body = "def tfgitops_schema() -> Iterator[SchemaFragment]:\n"
