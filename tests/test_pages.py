@@ -16,7 +16,9 @@ DOCS = REPOSITORY / "docs"
 PAGES = sorted(
     path
     for path in REPOSITORY.rglob("*.md")
-    if not any(part.startswith(".") for part in path.relative_to(REPOSITORY).parts) and "golden" not in path.parts
+    if not any(part.startswith(".") for part in path.relative_to(REPOSITORY).parts)
+    and "golden" not in path.parts
+    and (path.name != "diagnostics.md" or path.parent == DOCS)  # of the others docs/diagnostics.md is made
 )
 FOLLOWED = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.common import Form, Without, command_app, example, guarded
+from tfgitops.cli.guard import guarded
+from tfgitops.cli.options import Form, Without, command_app, example
 from tfgitops.plugins.discovery import discover
 from tfgitops.report.codes import CodeEntry, reference
 from tfgitops.spec.project import find_root, read_project
