@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import marshal
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.tfconfig import hosts_variable
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.schema.formats import RESERVED_ENV, reserved_variable
 from tfgitops.targets.kubernetes.merge import repeated
+from tfgitops.targets.memo import by_content
+from tfgitops.targets.routes import reach, value_at
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ _POD_FIELDS = {
     "ephemeralContainers": "they are added to running pods, never written in a template",
 }
 
+_RESERVED: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("labels", "label", {"volcano.sh/": "Volcano", "tfgitops/": "the compiler"}),
+    ("annotations", "annotation", {"tfgitops/": "the compiler"}),
+)
+
 
 def check_overlays(job: Job) -> Iterator[Problem]:
     """Yield a problem for each raw Kubernetes field of a job that would break its discovery or its identity."""
@@ -39,18 +44,17 @@ def check_overlays(job: Job) -> Iterator[Problem]:
         for kind in ("container", "pod"):
             if written := holder.data.get(kind):
                 port = job.port if clustered else None
-                for problem in _judge(kind, marshal.dumps(written, 2), port, hosts):
+                for problem in _judge(written, kind, port, hosts):
                     yield replace(problem, at=(*holder.route, kind, *problem.at))
 
 
-@lru_cache(maxsize=1024)
-def _judge(kind: str, packed: bytes, port: int | None, hosts: frozenset[str]) -> tuple[Problem, ...]:
-    """Judge an overlay, at routes within it; the same one comes back in job after job, from `defaults`."""
-    written = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+@by_content(1024)
+def _judge(written: dict[str, Any], kind: str, port: int | None, hosts: frozenset[str]) -> tuple[Problem, ...]:
+    """Judge an overlay, at routes within it; many jobs inherit the same one from `defaults`."""
     guard = _Guard(port, hosts)
     found = [*(guard.pod if kind == "pod" else guard.container)(written, ())]
     twice = repeated(written, "PodTemplateSpec" if kind == "pod" else "Container")
-    return (*found, *(_given_twice(route, _at(written, route)) for route in twice))
+    return (*found, *(_given_twice(route, value_at(written, route)) for route in twice))
 
 
 class _Guard:
@@ -80,22 +84,18 @@ class _Guard:
     def pod(self, pod: Mapping[str, Any], at: Route) -> Iterator[Problem]:
         """Check an overlay of the pod template."""
         for route in (("metadata",), ("metadata", "labels"), ("metadata", "annotations"), ("spec",)):
-            if _is_removed(pod, route):
+            if reach(pod, route) is None:
                 message = f"null would remove all of {route[-1]}, and with it what the job needs"
                 yield _refused((*at, *route), message, "remove single fields, or leave it out", on_key=True)
         yield from self._metadata(pod.get("metadata") or {}, (*at, "metadata"))
         yield from self._spec(pod.get("spec") or {}, (*at, "spec"))
 
     def _metadata(self, metadata: Mapping[str, Any], at: Route) -> Iterator[Problem]:
-        for key in metadata.get("labels") or ():
-            if key.startswith(("volcano.sh/", "tfgitops/")):
-                owner = "Volcano" if key.startswith("volcano") else "the compiler"
-                message = f"the label '{key}' is reserved: {owner} writes it"
-                yield _refused((*at, "labels", key), message, "leave it out", on_key=True)
-        for key in metadata.get("annotations") or ():
-            if key.startswith("tfgitops/"):
-                message = f"the annotation '{key}' is reserved: the compiler writes it"
-                yield _refused((*at, "annotations", key), message, "leave it out", on_key=True)
+        for field, what, owners in _RESERVED:
+            for key in metadata.get(field) or ():
+                if owner := next((owner for prefix, owner in owners.items() if key.startswith(prefix)), ""):
+                    message = f"the {what} '{key}' is reserved: {owner} writes it"
+                    yield _refused((*at, field, key), message, "leave it out", on_key=True)
 
     def _spec(self, spec: Mapping[str, Any], at: Route) -> Iterator[Problem]:
         for field, reason in _POD_FIELDS.items():
@@ -105,10 +105,8 @@ class _Guard:
         policy = spec.get("restartPolicy", "Never")
         if policy not in ("Never", "OnFailure"):
             message = f"restartPolicy {policy or 'null, which means Always'}: the task would never complete"
-            hint = "leave it out; Never is the default"
-            yield Problem(
-                code="TF502", message=message, at=(*at, "restartPolicy"), expected="Never or OnFailure", hint=hint
-            )
+            expected, hint = "Never or OnFailure", "leave it out; Never is the default"
+            yield Problem(code="TF502", message=message, at=(*at, "restartPolicy"), expected=expected, hint=hint)
         if "containers" in spec and spec["containers"] is None:
             yield _refused((*at, "containers"), "a pod needs its training container", "leave it out", on_key=True)
         for index, container in enumerate(spec.get("containers") or ()):
@@ -148,21 +146,6 @@ def _given_twice(at: Route, element: Any) -> Problem:
     name = next((str(element[key]) for key in ("name", "mountPath", "containerPort", "ip") if key in element), "")
     message = f"'{name}' is in this list twice, and Kubernetes would merge the two"
     return Problem(code="TF104", message=message, at=at, hint="keep one of the two")
-
-
-def _is_removed(value: Mapping[str, Any], route: Route) -> bool:
-    inner: Any = value
-    for key in route:
-        if not isinstance(inner, dict) or key not in inner:
-            return False
-        inner = inner[key]
-    return inner is None
-
-
-def _at(value: Any, route: Route) -> Any:
-    for key in route:
-        value = value[key]
-    return value
 
 
 def _refused(at: Route, message: str, hint: str, *, on_key: bool = False) -> Problem:

@@ -56,12 +56,10 @@ def as_it_runs(environment: Environment, manifests: Mapping[str, Mapping[str, An
     Who looks at a planned Job finds a role for each of its tasks; what the spec says of a role of that name is kept.
     """
     changed = replace(environment, jobs=())
-    jobs = [
-        replace(
-            job, environment=changed, roles=_roles(job, manifests[job.name]) if job.name in manifests else job.roles
-        )
-        for job in environment.jobs
-    ]
+    jobs = []
+    for job in environment.jobs:
+        roles = _roles(job, manifests[job.name]) if job.name in manifests else job.roles
+        jobs.append(replace(job, environment=changed, roles=roles))
     object.__setattr__(changed, "jobs", tuple(jobs))  # the one circle, closed as `resolve` does
     return changed
 

@@ -49,16 +49,15 @@ def _check_command(role: Role, overlays: tuple[Mapping[str, Any], ...]) -> Itera
     elif command.lstrip().startswith("-"):
         message = "the command begins with '-', and no program does"
         yield Problem(code="TF304", message=message, at=at, hint="a list entry has a blank behind its '-'")
+    beside: Route = ("args",) if "args" in role.data else ("container", "args")
     if any(overlay.get("command") for overlay in overlays):
         return
-    message, hint = (
-        "`args` beside a `command` that is text would be lost",
-        "put them into the command, or make it a list",
-    )
-    if "args" in role.data:
-        yield Problem(code="TF304", message=message, at=(*role.route, "args"), hint=hint, on_key=True)
-    elif any(overlay.get("args") for overlay in overlays):
-        yield Problem(code="TF304", message=message, at=(*role.route, "container", "args"), hint=hint, on_key=True)
+    if "args" in role.data or any(overlay.get("args") for overlay in overlays):
+        message, hint = (
+            "`args` beside a `command` that is text would be lost",
+            "put them into the command, or make it a list",
+        )
+        yield Problem(code="TF304", message=message, at=(*role.route, *beside), hint=hint, on_key=True)
 
 
 def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
@@ -106,14 +105,9 @@ def _little_memory(value: Any, at: Route) -> Problem:
     meant = quantity.meant(value)
     hint = f"did you mean {meant}?" if meant else "give it what the program needs"
     return Problem(
-        code="TF502",
-        message=f"{value} of memory is less than a container needs to start",
-        at=at,
-        severity="warning",
-        found=str(value),
-        expected="4Mi at least",
-        hint=hint,
-    )
+        code="TF502", message=f"{value} of memory is less than a container needs to start", at=at, severity="warning",
+        found=str(value), expected="4Mi at least", hint=hint,
+    )  # fmt: skip
 
 
 def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
