@@ -28,7 +28,10 @@ def test_the_tables_are_fresh(name: str, plugins: Plugins) -> None:
 
 def test_every_module_that_the_architecture_names_exists() -> None:
     text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:[a-z]+/)?[a-z_]+\.py)`", text))
+    named = set(re.findall(r"`((?:[a-z]+/)*[a-z_]+\.py)`", text))
+    rooms = {f"{room}/" for room in re.findall(r"^\| `([a-z]+)/` \|", text, re.MULTILINE)}
+    assert rooms == {f"{path.parent.name}/" for path in (REPOSITORY / "tfgitops").glob("*/__init__.py")}
+    named |= set(re.findall(r"`((?:[a-z]+/)+)`", text)) - {"tfgitops/"}
     missing = [name for name in named if not (REPOSITORY / "tfgitops" / name).exists()]
     assert missing == []
     assert named

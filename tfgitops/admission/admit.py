@@ -6,7 +6,6 @@ import marshal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.provenance.trace import trace
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets.volcano import drift, useless, uselesspods
 from tfgitops.targets.volcano.defaults import stored
@@ -60,10 +59,11 @@ def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Pro
     faults = _faults(manifest)
     if not faults:
         return
-    crashes: list[Problem] = []  # they were reported when the job was planned
-    patches = [patch for _, patch in plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
+    from tfgitops.provenance.origins import Provenance  # noqa: PLC0415 - for manifests with faults alone
+
+    provenance = Provenance(job.environment, plugins)
     for fault in faults:
-        yield _problem(fault, trace(job, manifest, fault.at, patches))
+        yield _problem(fault, provenance.place(job, manifest, fault.at))
 
 
 def _faults(manifest: dict[str, Any]) -> list[Fault]:

@@ -88,15 +88,9 @@ class Planner:
         if any(problem.severity == "error" for problem in problems):
             self.problems += problems
             return None
-        wanted = self._wanted(job)
-        discovery = Discovery(job, PLACEHOLDER, len(job.name) + 1 + DIGITS)
-        templates = []
-        for role in job.roles:
-            template = plan_template(job, role, wanted["pod", role.name], wanted["container", role.name])
-            problems += discovery.write(role, template)
-            templates.append(template)
-        self.problems += problems
-        manifest = job_manifest(job, templates, wanted["job",].value)
+        patches = self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job)
+        manifest, found = self.draft(job, patches)
+        self.problems += problems + found
         name_job(job.name, manifest)
         return Planned(
             manifest=manifest,
@@ -105,6 +99,18 @@ class Planner:
             because=job.route,
             own=job.own,
         )
+
+    def draft(self, job: Job, patches: Iterable[tuple[str, Patch]]) -> tuple[dict[str, Any], list[Problem]]:
+        """Return the manifest of a job with some patches, under a placeholder, and what is wrong with its discovery."""
+        problems: list[Problem] = []
+        wanted = self._wanted(job, patches)
+        discovery = Discovery(job, PLACEHOLDER, len(job.name) + 1 + DIGITS)
+        templates = []
+        for role in job.roles:
+            template = plan_template(job, role, wanted["pod", role.name], wanted["container", role.name])
+            problems += discovery.write(role, template)
+            templates.append(template)
+        return job_manifest(job, templates, wanted["job",].value), problems
 
     def _with_pinned(self, objects: list[Planned], jobs: list[Job]) -> list[Planned]:
         """Add the committed Jobs of pinned jobs, and what they need of what is no longer made.
@@ -141,18 +147,18 @@ class Planner:
             return planned
         return _kept(found, (*planned.because[:2], "pin"))
 
-    def _wanted(self, job: Job) -> dict[tuple[str, ...], United]:
-        """Ask the plugins what they add to a job, and join what they say of each target."""
+    def _wanted(self, job: Job, patches: Iterable[tuple[str, Patch]]) -> dict[tuple[str, ...], United]:
+        """Join what the plugins want of each target of a job."""
         asked: dict[tuple[str, ...], list[tuple[str, Patch]]] = {("job",): []}
         for role in job.roles:
             asked["pod", role.name] = []
             asked["container", role.name] = []
-        for said in self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job):
-            patches = asked.get(said[1].target)
-            if patches is None:
+        for said in patches:
+            known = asked.get(said[1].target)
+            if known is None:
                 self.faults.append(_no_target(*said, job))
             else:
-                patches.append(said)
+                known.append(said)
         return {target: self._united(target[0], patches) for target, patches in asked.items()}
 
     def _united(self, kind: str, patches: list[tuple[str, Patch]]) -> United:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.targets.kubernetes.merge import RULES
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.routes import nodes, steps, value_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.targets.kubernetes.merge import Rule
     from tfgitops.targets.routes import Route
 
 _PLAIN = re.compile(r"[A-Za-z0-9_$-]+").fullmatch
@@ -16,8 +20,20 @@ _TOKEN = re.compile(
     r"""\[\s*(?: "(?P<double>[^"]*)" | '(?P<single>[^']*)' | (?P<bare>[^\]"']+?) )\s*\] | \.?(?P<plain>[^.\[\]]+)""",
     re.VERBOSE,
 )
-_NAMES = ("name", "mountPath", "containerPort", "key", "event", "ip", "topologyKey", "devicePath")
-"""Keys by which an element of a list may be chosen; the first that tells all its elements apart names them."""
+
+
+def _identities(rule: Rule) -> Iterator[str]:
+    """Yield the keys by which Kubernetes knows the elements of lists, the first of each list."""
+    yield from rule.keys[:1]
+    for inner in rule.fields.values():
+        yield from _identities(inner)
+
+
+_NAMES = tuple(dict.fromkeys(["name", *(key for rule in RULES.values() for key in _identities(rule)), "key", "event"]))
+"""Keys by which an element of a list may be chosen; the first that tells all its elements apart names them.
+
+Lists of tolerations and of policies are one value to Kubernetes and Volcano, but people name their elements, too.
+"""
 _SHOWN_AT_MOST = 12
 
 

@@ -1,176 +1,231 @@
-"""What gives each field of a planned Job its value, the strongest first: as `planning.jobmanifest` writes them."""
+"""What gives each field of a planned Job its value: found by asking the planner again, one key of the spec changed.
+
+Nothing here describes how a Job is planned. A key of the resolved spec gives a field if the field is another one when
+the key is, and the job is planned again. Below the strongest is what gives the field when that one is taken out, and so
+on, until what is left is the compiler's own. Keys that reach a job through a plugin are found in the same way: the
+plugin is asked again, and the job is planned with its new answers. Noting sources while planning was the other way: it
+would have to be done in each line that plans, memos by content lose it, and it does not see a key that only decides.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from bisect import bisect
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops.provenance.pods import TemplateSources
-from tfgitops.provenance.sources import COMPILER, DEFAULT, STRATEGY, Source, given, held, key
+from tfgitops.provenance.experiment import counterpart
+from tfgitops.provenance.layers import removed
+from tfgitops.provenance.made import made
+from tfgitops.provenance.replanned import JOB, Trial
+from tfgitops.provenance.sources import DEFAULT, OVERLAYS, PLUGIN, Source, given
+from tfgitops.provenance.variants import holder_of, holders, home, said_by, saying, written
 from tfgitops.spec.model import JOB_LABEL
-from tfgitops.targets.kubernetes.merge import RULES
-from tfgitops.targets.routes import value_at
-from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
+from tfgitops.targets.routes import MISSING, leaves, reach, steps, value_at
+from tfgitops.targets.volcano.identity import PLACEHOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.provenance.jobpatches import JobPatches
-    from tfgitops.spec.model import Job, Role
+    from tfgitops.provenance.replanned import Drafts, Moved
+    from tfgitops.spec.model import Job, Patch, Role
     from tfgitops.targets.routes import Route
 
-_DEFAULTS = {"queue": DEFAULT_QUEUE, "maxRetry": MAX_RETRY, "schedulerName": SCHEDULER}
-_KEYS = ("minAvailable", "maxRetry", "priorityClassName")
-"""Fields of a Job that a key of the spec says; all others that a spec decides come through plugins."""
+    Manifest = Mapping[str, Any]
 
-_WHY = {
-    "PodEvicted": "a gang that lost a pod would wait for it for ever",
-    "TaskCompleted": "its end is the job's",
-    "RestartPod": "the coordinator tolerates the loss of a worker",
-    "RestartJob": "without it the others would wait for ever",
-}
-"""Why there is a policy for an event, or why what follows when a pod fails."""
+_TASK: Route = ("spec", "tasks")
+_MANY = 12
+"""So many fields have no one place: what holds them is of the job, or of a role."""
+
+
+class _Followed(NamedTuple):
+    """The keys that a field follows: those that give it another value, and those that only make it come and go."""
+
+    giving: list[Route]
+    leading: list[Route]
+
+    def note(self, route: Route, at: Route, effects: Iterable[Moved]) -> None:
+        """Note a key where a field follows it: the first change that moves it, or what stands beside it, tells how."""
+        for effect in effects:
+            if at in effect:
+                (self.leading if effect[at] is MISSING else self.giving).append(route)
+                return
+            if any(one[:-1] == at[:-1] for one in effect):
+                return
 
 
 class JobSources:
-    """The sources of one planned Job; ``patches`` are what the plugins added to it."""
+    """The sources of one planned Job."""
 
-    def __init__(self, job: Job, manifest: Mapping[str, Any], patches: JobPatches) -> None:
+    def __init__(self, job: Job, patches: JobPatches, drafts: Drafts) -> None:
         self._job = job
-        self._manifest = manifest
         self._patches = patches
-        self._templates: dict[int, TemplateSources] = {}
+        self._whole = Trial(drafts, job, patches.all)
 
-    def of(self, at: Route) -> Iterator[Source]:
-        """Yield the sources of one field, by its route in the manifest, the strongest first."""
-        if at[:1] == ("metadata",):
-            yield from self._metadata(at)
-        elif at[:2] == ("spec", "tasks"):
-            index = at[2]
-            assert isinstance(index, int)
-            if at[3:4] == ("template",):
-                yield from self._template(index).of(at[4:])
-            else:
-                yield from self._task(self._job.roles[index], at[3:])
-        elif at[:1] == ("spec",):
-            yield from self._spec(at[1:])
-        else:
-            yield given(DEFAULT, self._value(at), self._job.route, note="what is written is a Volcano Job")
+    def of(self, manifest: Manifest, at: Route, *, briefly: bool = False) -> Iterator[Source]:
+        """Yield the sources of one field of the planned manifest, the strongest first.
 
-    def _template(self, index: int) -> TemplateSources:
-        if index not in self._templates:
-            template = self._manifest["spec"]["tasks"][index]["template"]
-            self._templates[index] = TemplateSources(self._job, self._job.roles[index], template, self._patches)
-        return self._templates[index]
+        With ``briefly`` a key that has the field's value, and gives it another one, is taken for all that do.
 
-    def _metadata(self, at: Route) -> Iterator[Source]:
-        job = self._job
-        if at == ("metadata", "name"):
-            note = "the job's name, and a digest of all that cannot change in place"
-            yield given(COMPILER, self._value(at), job.route, note=note)
-        elif at == ("metadata", "namespace"):
-            yield key("namespace", "name")
-        elif at == ("metadata", "labels", JOB_LABEL):
-            yield given(COMPILER, self._value(at), job.route, note="the job's name")
-        else:
-            yield key(*job.route, *at[1:])
-            yield from self._plugins(at)
+        Raises:
+            LookupError: the spec gives no such field.
+        """
+        name = manifest["metadata"]["name"]
+        trial: Trial | None = self._whole
+        if counterpart(manifest, self._whole.manifest, JOB, at) is None:
+            raise LookupError(at)
+        keys = True
+        while trial and (found := counterpart(manifest, trial.manifest, JOB, at)) is not None:
+            manifest, at = trial.manifest, found
+            followed = self._followed(trial, at, briefly=briefly)
+            patch = None if any(followed) else self._patch(trial, at)
+            if not any(followed) and not patch:
+                followed = self._strongest(trial, at)
+            value = value_at(manifest, at)
+            value = value.replace(PLACEHOLDER, name) if isinstance(value, str) else value
+            if any(followed):
+                source = self._of_keys(trial, at, value, followed)
+                yield source
+                blocks = dict.fromkeys(map(trial.block, (*followed.giving, *followed.leading)))
+                trial = None if source.layer else trial.without(blocks)
+                continue
+            if keys and not briefly:
+                yield from self._removed(trial, at)
+            keys = False
+            if not patch:
+                yield self._made(trial, at, value)
+                return
+            yield self._of_patch(trial, at, value, *patch)
+            trial = trial.unpatched
 
-    def _spec(self, at: Route) -> Iterator[Source]:
-        job, field = self._job, str(at[0])
-        if field == "policies":
-            yield from self._policies(job.route, job.data.get("policies"), at[1:], ("spec", *at))
-        elif field == "plugins":
-            yield from self._arguments(at[1:])
-        else:
-            if field in _KEYS:
-                yield key(*job.route, *at)
-            patches = list(self._plugins(("spec", *at)))
-            yield from patches
-            if field == "minAvailable":
-                yield self._gang()
-            elif field in _DEFAULTS:
-                if not patches and field not in _KEYS:
-                    yield key(*job.route, *at)  # where `null` kept a plugin from speaking
-                yield given(DEFAULT, _DEFAULTS[field], job.route)
+    def place(self, manifest: Manifest, at: Route) -> Route:
+        """Return the route of the spec that leads to a field, or to what is nearest to one that is not there."""
+        while reach(manifest, at) is MISSING:
+            at = at[:-1]
+        inner = [end for end, _ in leaves(value_at(manifest, at))]
+        if len(inner) > _MANY:
+            return self._holder(at).route
+        places = [next(self.of(manifest, (*at, *end), briefly=True)).routes[0] for end in inner]
+        alike = takewhile(lambda same: len(set(same)) == 1, zip(*places, strict=False))
+        place, end = tuple(same[0] for same in alike), inner[0]
+        while end and place[-1:] == end[-1:]:
+            place, end = place[:-1], end[:-1]
+        return place
 
-    def _gang(self) -> Source:
-        counted = [role for role in self._job.roles if not role.data.get("dependsOn")]
-        parts = {
-            (*role.route, "minAvailable" if "minAvailable" in role.data else "replicas"): role.min_available
-            for role in counted
-        }
-        note = "the sum over the roles" + ("" if len(counted) == len(self._job.roles) else " without dependsOn")
-        return Source(routes=tuple(parts), parts=tuple(parts.values()), layer=COMPILER, note=note)
+    def _holder(self, at: Route) -> Job | Role:
+        """Return the role whose task a field is in, or the job."""
+        return self._job.roles[int(at[2])] if at[:2] == _TASK and at[2:] else self._job
 
-    def _arguments(self, at: Route) -> Iterator[Source]:
-        """Yield the sources of an argument of a job plugin: the manifest has them sorted, whoever gave them."""
-        name, route = str(at[0]), (*self._job.route, "plugins", at[0])
-        written = (self._job.data.get("plugins") or {}).get(name)
-        argument = self._value(("spec", "plugins", *at)) if at[1:] else None
-        flag = str(argument).split("=", 1)[0]
-        for index, own in enumerate(written or ()):
-            if at[1:] and own.split("=", 1)[0] == flag:
-                yield key(*route, index)
-        if not at[1:]:
-            yield key(*route)
-        for plugin, patch in self._patches.all:
-            asked = patch.value.get("spec", {}).get("plugins", {}).get(name) if patch.target == ("job",) else None
-            if asked is not None and (argument in asked or not at[1:]):
-                inner = (asked.index(argument),) if at[1:] else ()
-                yield self._patches.source(plugin, patch, ("spec", "plugins", name, *inner))
-        if name == "svc":
-            note = "peers wait for each other before they are ready"
-            yield given(DEFAULT, argument, self._job.route, note=note)
-        elif not at[1:] and (needing := self._needing(name)):
-            first = next(self._arguments((needing,)))
-            yield given(DEFAULT, [], *first.routes, note=f"the plugin {needing} needs it, and Volcano would add it")
+    def _followed(self, trial: Trial, at: Route, *, briefly: bool = False) -> _Followed:
+        """Find the keys of the core that a field follows."""
+        found = _Followed([], [])
+        if briefly and (exact := next((one for one in trial.candidates if trial.is_exact(one, at)), None)):
+            return _Followed([exact], [])
+        if briefly and self._patch(trial, at):
+            return found
+        for route in trial.movers.get(at, ()):
+            found.note(route, at, trial.moved_by(route))
+        if not any(found):
+            return _Followed([], list(dict.fromkeys(self._blocks(trial, at))))
+        exactly = {trial.block(one): one for one in found.giving if trial.is_exact(one, at)}
+        return _Followed(*([one for one in routes if exactly.get(trial.block(one), one) == one] for routes in found))
 
-    def _needing(self, plugin: str) -> str:
-        """Name the first of the Job's plugins that needs another."""
-        return next((name for name in self._value(("spec", "plugins")) if plugin in NEEDS.get(name, ())), "")
+    def _blocks(self, trial: Trial, at: Route) -> Iterator[Route]:
+        """Yield the blocks without which a field is not there, where no single value leads to it."""
 
-    def _plugins(self, at: Route) -> Iterator[Source]:
-        for name, patch in self._patches.all:
-            if patch.target == ("job",):
-                found = held(patch.value, RULES["Job"], self._manifest, at, united=True)
-                if found is not None:
-                    yield self._patches.source(name, patch, found)
+        def leads(route: Route) -> bool:
+            return at in trial.moved_by(route)[-1]
 
-    def _task(self, role: Role, at: Route) -> Iterator[Source]:
-        field = at[0]
-        if field == "name":
-            yield given("role", role.name, role.route, note="a role is a task of the Job")
-        elif field == "policies":
-            index = [other.name for other in self._job.roles].index(role.name)
-            yield from self._policies(role.route, role.data.get("policies"), at[1:], ("spec", "tasks", index, *at))
-        elif field == "dependsOn":
-            yield key(*role.route, "dependsOn", *at[2:])
-        else:
-            yield key(*role.route, *at)
-            if field == "replicas":
-                yield given(DEFAULT, 1, role.route, note="a role that is there has one replica")
-            elif field == "minAvailable":
-                yield given(COMPILER, role.replicas, (*role.route, "replicas"), note="all replicas")
-            elif field == "maxRetry":
-                yield given(DEFAULT, MAX_RETRY, role.route)
+        for block in filter(leads, trial.blocks):
+            route = home(trial.job, block)
+            while inner := next(filter(leads, _below(route, written(trial.job, route))), None):
+                route = home(trial.job, inner)
+            yield route
 
-    def _policies(
-        self, route: Route, written: Sequence[Mapping[str, Any]] | None, at: Route, full: Route
-    ) -> Iterator[Source]:
-        """Yield the sources of a policy: those of the spec stand first, the defaults behind them."""
-        index = at[0]
-        assert isinstance(index, int)
-        if written is not None and index < len(written):
-            yield key(*route, "policies", *at)
-            return
-        policy = self._value(full[: len(full) - len(at) + 1])
-        value, event = self._value(full), policy["event"]
-        if event == "PodFailed":
-            given_by = (*self._job.route, "strategy") if "strategy" in self._job.data else route
-            why = "" if "strategy" in self._job.data else f", since {self._job.why}"
-            yield given(STRATEGY, value, given_by, note=f"{self._job.strategy}{why}: {_WHY[policy['action']]}")
-        else:
-            yield given(DEFAULT, value, route, note=_WHY[event])
+    def _strongest(self, trial: Trial, at: Route) -> _Followed:
+        """Find the keys that a field follows once all weaker ones that give it the same value are taken out."""
+        for block in sorted(trial.blocks, key=lambda block: block[-1] in OVERLAYS):
+            fewer = trial.without([block])
+            if fewer is None:
+                continue
+            there = counterpart(trial.manifest, fewer.manifest, JOB, at)
+            if there is None or value_at(fewer.manifest, there) != value_at(trial.manifest, at):
+                return self._followed(trial, at)
+            trial, at = fewer, there
+        return _Followed([], [])
 
-    def _value(self, at: Route) -> Any:
-        return value_at(self._manifest, at)
+    def _of_keys(self, trial: Trial, at: Route, value: Any, followed: _Followed) -> Source:
+        """Return the source that some keys are: their own, or the compiler's where it made the field of them."""
+        routes, known = (*followed.giving, *followed.leading), made(self._job, trial.manifest, at)
+        if known is None or known.alone or any(self._is_called(route, at) for route in routes):
+            return Source(routes=routes)
+        parts = (*(written(self._job, route) for route in followed.giving), *(MISSING for _ in followed.leading))
+        return Source(
+            routes=routes, layer=known.layer, value=value, note=known.note, parts=parts if known.parts else ()
+        )
+
+    def _is_called(self, route: Route, at: Route) -> bool:
+        """Tell whether a key is called like a field, and of the job if that is."""
+        return route[-1] == at[-1] and (at[:2] == _TASK or holder_of(self._job, route) is self._job)
+
+    def _removed(self, trial: Trial, at: Route) -> Iterator[Source]:
+        """Yield the keys that ``null`` removes, and that would give a field another value."""
+        job = trial.job
+        for holder in holders(job):
+            for route, value in removed(job.environment.places, holder.route):
+                other = saying(job, holder, {**said_by(holder), str(route[-1]): value})
+                patches = self._patches.ask(other)
+                if patches is not None and at in trial.moved_in(other, patches):
+                    yield Source(routes=(route,))
+
+    def _patch(self, trial: Trial, at: Route) -> tuple[str, Patch] | None:
+        """Return the patch that gives a field its value, with its plugin: the first that takes it along."""
+
+        def moves(count: int) -> bool:
+            return at in trial.moved_with(trial.patches[count:], count)
+
+        count = len(trial.patches)
+        if not count or not moves(count):
+            return None
+        return trial.patches[bisect(range(1, count + 1), x=False, key=moves)]
+
+    def _of_patch(self, trial: Trial, at: Route, value: Any, plugin: str, patch: Patch) -> Source:
+        """Return the source that a patch is: what the field follows through its plugin, its own value first.
+
+        What a plugin adds to each job, or role, that is there, and that follows nothing, is the plugin's own.
+        """
+        patches, because = self._patches, home(self._job, self._patches.said(patch.because))
+        others = [one for one in patches.all if one[0] != plugin]
+        found = _Followed([], [])
+        for route in patches.influences(plugin):
+            for index, answers in enumerate(patches.otherwise(plugin, route)):
+                if (plugin, patch) not in answers:
+                    found.note(route, at, [trial.moved_with([*others, *answers], (plugin, route, index))])
+                    break
+        routes = [*found.giving, *found.leading]
+        unasked = patches.is_unasked(because)
+        if unasked and not routes:
+            return Source(routes=(patch.because,), layer=PLUGIN, value=value, plugin=plugin)
+        if not unasked and patches.written(because) is not MISSING:
+            inside = any(route[: len(because)] == because for route in routes)
+            routes += [because] if not inside and not patches.without(plugin, patch, because) else []
+        routes = sorted(
+            routes or [patch.because],
+            key=lambda route: (str(patches.written(route)) != str(value), route[: len(because)] != because),
+        )
+        known = made(self._job, trial.manifest, at)
+        if known and not any(inner[-1:] == at[-1:] and one == value for inner, one in leaves(patch.value)):
+            return given(known.layer, value, *routes, note=known.note)
+        return Source(routes=tuple(routes), value=value, plugin=plugin)
+
+    def _made(self, trial: Trial, at: Route, value: Any) -> Source:
+        """Return the source that the compiler itself is."""
+        known = made(self._job, trial.manifest, at)
+        route = (self._job if at[-1] == JOB_LABEL else self._holder(at)).route
+        return given(known.layer if known else DEFAULT, value, route, note=known.note if known else "")
+
+
+def _below(route: Route, value: Any) -> Iterator[Route]:
+    """Yield the routes of what is directly in a value, first of that which holds more."""
+    found = sorted(steps(value), key=lambda step: not isinstance(step[1], dict | list))
+    yield from ((*route, step) for step, _ in found)

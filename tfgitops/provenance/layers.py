@@ -1,15 +1,20 @@
-"""Every place of a spec that says one route of the merged whole, the strongest first, and which of them won."""
+"""Every place of a spec that says one route of the merged whole, the strongest first, and which of them won.
+
+Which one won is not described here a second time: what the files say of that one route is merged by the functions that
+merge the files themselves, with a `Writing` in the place of each value, and the one that comes out has won.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.places import NOT_FROM, role_depth
+from tfgitops.spec.places import role_depth
+from tfgitops.spec.resolve import inherited, overlay_job, stacked
 from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.document import Document
@@ -38,120 +43,90 @@ class Writing:
         return self.document.span(self.at)
 
 
-class _Claim(NamedTuple):
-    """What one part of a spec says of a route: its value, or how many keys of the route are maps there."""
-
-    depth: int
-    writing: Writing | None = None
-    exact: tuple[Route, Any] | None = None
-
-
 def writings(places: Places, route: Route) -> tuple[Writing, ...]:
-    """Return what each file says of a route, the strongest first; of those with a value at most one has won.
-
-    Which one is told by the rules of `resolve`: maps merge key by key, and a variable, a list or a scalar is
-    one value; the files of each job are merged first, then its `from` chain, then `defaults`, and a role's keys last.
-    """
-    if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
-        link: Route = route[:2] if route[:1] == ("jobs",) else ()
-        claims = [_claim(document, link, route[len(link) :], _top_layer(places)) for document in places.documents]
-        return _settled(claims, _folded(claims))
-    job, rest = str(route[1]), route[2:]
-    claims, result = _level(places, job, rest)
-    depth = role_depth(rest)
-    if depth and len(rest) > depth and places.inherits(rest[depth]):
-        weaker, below = _level(places, job, rest[depth:])
-        result = _over(result._replace(depth=result.depth - depth), below)
-        claims += weaker
-    return _settled(claims, result)
-
-
-def _level(places: Places, job: str, rest: Route) -> tuple[list[_Claim], _Claim]:
-    """Return what a job, what it starts from, and the defaults say of a key, and what comes of that."""
-    chain = places.chains.get(job, (("jobs", job),))
-    links, defaults = [link for link in chain if link[0] == "jobs"], [link for link in chain if link[0] != "jobs"]
-    if rest[0] in NOT_FROM:
-        links, defaults = links[:1], []
-    found = [
-        [_claim(document, link, rest, _layer(job, link, rest)) for document in places.documents]
-        for link in (*links, *defaults)
+    """Return what each file says of a route, the strongest first; of those with a value at most one has won."""
+    trees: dict[int, dict[Any, Any]] = {}
+    said = [
+        (one, at)
+        for at in places.candidates(route)
+        for document in places.files(at)
+        if (one := _planted(trees.setdefault(id(document), {}), document, at, _layer(places, document, route, at)))
     ]
-    folded = [_folded(claims) for claims in found]
-    result = _folded(folded[: len(links)])
-    for weaker in folded[len(links) :]:
-        result = _over(result, weaker)
-    return [claim for claims in found for claim in claims], result
+    if not said:
+        return ()
+    winner = _winner(places, route, [trees[one] for one in sorted(trees, key=places.ranks.__getitem__)])
+    return tuple(_exactly(one, at) if one is winner else one for one, at in said)
 
 
-def _layer(job: str, link: Route, rest: Route) -> str:
-    if link[0] != "jobs":
+def removed(places: Places, holder: Route) -> Iterator[tuple[Route, Any]]:
+    """Yield the keys of a job, or of a role, that ``null`` removes, each with the value that there would be."""
+    keys = {
+        key: None
+        for at in places.candidates((*holder, ""))
+        for document in places.files(at)
+        if document.depth(at[:-1]) == len(at) - 1
+        for key, value in (reach(document.value, at[len(document.prefix) : -1]) or {}).items()
+        if value is None
+    }
+    for key in keys:
+        said = writings(places, (*holder, key))
+        weaker = [one.value for one in said if one.value is not None]
+        if weaker and any(one.won and one.value is None for one in said):
+            yield (*holder, key), weaker[0]
+
+
+def _layer(places: Places, document: Document, route: Route, at: Route) -> str:
+    """Name the part of a spec in which a file speaks of a route of the merged whole."""
+    if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
+        own = places.documents[0].path.parent
+        return "environment" if document.prefix or document.path.parent == own else "base file"
+    if at[0] != "jobs":
         return "defaults"
-    if link[1] != job:
-        return f"from {link[1]}"
-    return "role" if role_depth(rest) else "job"
+    return f"from {at[1]}" if at[1] != route[1] else "role" if role_depth(at[2:]) else "job"
 
 
-def _top_layer(places: Places) -> dict[int, str]:
-    """Tell the environment's own files from those that they extend."""
-    own = places.documents[0].path.parent
-    return {id(d): "environment" if d.prefix or d.path.parent == own else "base file" for d in places.documents}
+def _planted(tree: dict[Any, Any], document: Document, at: Route, layer: str) -> Writing | None:
+    """Put what a file says at a route into a tree, as far as its maps go; return it, if they lead to the end."""
+    link = {"jobs": 2, "defaults": 1}.get(str(at[0]), 0)
+    start, value = len(document.prefix), document.value
+    holder = link + (role_depth(at[link:]) if link and at[link:] else 0)
+    variable = holder + 2 if link and at[holder : holder + 1] == ("env",) else 0  # is one value, whatever it holds
+    if at[:start] != document.prefix:
+        return None
+    for end, step in enumerate(at, 1):
+        if end > start:
+            if step not in value:
+                return None
+            value = value[step]
+        if end >= start and (type(value) is not dict or end in (len(at), variable)):
+            tree[step] = one = Writing(layer=layer, document=document, link=at[:link], at=at[:end], value=value)
+            return one
+        tree = tree.setdefault(step, {})
+    return None
 
 
-def _claim(document: Document, link: Route, rest: Route, layer: str | dict[int, str]) -> _Claim:
-    """Follow a route in one file, as far as its maps go; ``link`` leads to what is merged."""
-    route, start = (*link, *rest), len(document.prefix)
-    if route[:start] != document.prefix:
-        return _Claim(-1)
-    value, variable = document.value, _variable(link, rest)
-    for index in range(start, len(route) + 1):
-        atomic = index == variable
-        if type(value) is not dict or index == len(route) or atomic:
-            name = layer if isinstance(layer, str) else layer[id(document)]
-            writing = Writing(layer=name, document=document, link=link, at=route[:index], value=value)
-            inner = reach(value, route[index:])
-            exact = None if inner is MISSING else (route, inner)
-            return _Claim(max(index - len(link), 0), writing, exact)
-        if route[index] not in value:
-            return _Claim(max(index - len(link), -1))
-        value = value[route[index]]
-    raise AssertionError("the loop ends with the route")
+def _winner(places: Places, route: Route, trees: list[dict[Any, Any]]) -> Any:
+    """Merge what the files say of a route, the strongest first, and return the `Writing` that comes out."""
+    merged: Any = stacked(trees)
+    if route[0] == "jobs" and route[2:]:
+        links = [link[1] for link in places.chains.get(str(route[1]), (route[:2],)) if link[0] == "jobs"]
+        blocks = [_map(_map(merged.get("jobs")).get(link)) for link in links]
+        merged, route = inherited(blocks, _map(merged.get("defaults"))), route[2:]
+        depth = role_depth(route)
+        if depth and route[depth:]:
+            key = route[depth]
+            shared: dict[Any, Any] = {key: merged[key]} if key in merged and places.inherits(key) else {}
+            merged, route = overlay_job(shared, _map(reach(merged, route[:depth]))), route[depth:]
+    for step in route:
+        merged = _map(merged).get(step) if type(merged) is dict else merged
+    return merged
 
 
-def _variable(link: Route, rest: Route) -> int:
-    """Return how many keys of a route lead to a variable of `env`, which is one value; -1 where none do."""
-    block = len(link) or int(rest[:1] == ("defaults",))  # where the keys of a job begin
-    keys = (*link, *rest)[block:]
-    depth = role_depth(keys) if block and keys else 0
-    return block + depth + 2 if block and keys[depth : depth + 1] == ("env",) else -1
+def _map(value: Any) -> dict[Any, Any]:
+    return value if type(value) is dict else {}
 
 
-def _folded(claims: Sequence[_Claim]) -> _Claim:
-    """Merge some parts as `tfgitops.spec.resolve` does: one over another, beginning with the weakest."""
-    result = _Claim(-1)
-    for claim in reversed(claims):
-        result = _over(claim, result)
-    return result
-
-
-def _over(strong: _Claim, weak: _Claim) -> _Claim:
-    """Lay what one part says over what a weaker one says; a map replaces what is no map."""
-    if strong.writing:
-        return strong
-    if weak.writing:
-        return strong if weak.depth <= strong.depth else weak
-    return max(strong, weak, key=lambda claim: claim.depth)
-
-
-def _settled(claims: Sequence[_Claim], result: _Claim) -> tuple[Writing, ...]:
-    return tuple(_told(claims, result.writing))
-
-
-def _told(claims: Sequence[_Claim], winner: Writing | None) -> Iterator[Writing]:
-    for claim in claims:
-        if claim.writing is None:
-            continue
-        if claim.writing is winner:
-            at, value = claim.exact or (winner.at, winner.value)
-            yield replace(winner, at=at, value=value, won=True)
-        else:
-            yield claim.writing
+def _exactly(one: Writing, at: Route) -> Writing:
+    """Return what won, with the one value that was asked for where it is in a list or a variable."""
+    inner = reach(one.value, at[len(one.at) :])
+    return replace(one, won=True) if inner is MISSING else replace(one, at=at, value=inner, won=True)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.provenance.experiment import followers
-from tfgitops.provenance.jobpatches import JobPatches, alone, environments
-from tfgitops.provenance.reads import watched
+from tfgitops.provenance.experiment import influences, moved
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
+from tfgitops.provenance.variants import SETTINGS, environments, home, tops_of, tops_of_environment, variants, written
 from tfgitops.targets.kubernetes.kinds import CLUSTER_SCOPED
-from tfgitops.targets.routes import MISSING, leaves, reach, value_at
+from tfgitops.targets.routes import leaves, reach, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.model import Environment
     from tfgitops.targets.routes import Route
+
+
+_KEEP = "keep"
+"""What a plugin says of an object beside its manifest."""
 
 
 class ObjectSources:
@@ -46,15 +49,25 @@ class ObjectSources:
             return
         if at not in dict(leaves(asked)):
             return  # an annotation for the controller
-        cached = (kind, because, number)
-        if cached not in self._influences:
-            self._influences[cached] = self._find(plugin, number, asked, because)
-        routes = self._influences[cached].get(at, ())
+        routes = self._followed(plugin, number, asked, because).get(at, ())
         if routes:
             yield Source(routes=tuple(routes), value=value, plugin=plugin)
         else:
             note = "its name" if because and value == because[-1] else ""
             yield Source(routes=(because,), layer=PLUGIN, value=value, plugin=plugin, note=note)
+
+    def kept_by(self, planned: Planned) -> Iterable[Route]:
+        """Return the keys that decide whether an object outlives its removal from Git."""
+        plugin, number, asked = self._planned(planned)
+        return () if asked is None else self._followed(plugin, number, asked, planned.because).get((_KEEP,), ())
+
+    def _followed(
+        self, plugin: str, number: int, asked: Mapping[str, Any], because: Route
+    ) -> Mapping[Route, list[Route]]:
+        cached = (asked["kind"], because, number)
+        if cached not in self._influences:
+            self._influences[cached] = self._find(plugin, number, asked, because)
+        return self._influences[cached]
 
     def _planned(self, planned: Planned) -> tuple[str, int, Mapping[str, Any] | None]:
         """Find an object in what the plugins say again: its plugin, which of those alike it is, and what that said."""
@@ -71,46 +84,36 @@ class ObjectSources:
         """Ask the plugins, or one of them, for the objects of a kind that one route asked for."""
         said = self._plugins.ask("tfgitops_objects", (), [], only=plugin, environment=environment)
         return [
-            (owner, answer.manifest)
+            (owner, {**answer.manifest, _KEEP: answer.keep})
             for owner, answer in said
             if answer.manifest["kind"] == kind and answer.because == because
         ]
 
     def _find(self, plugin: str, number: int, before: Mapping[str, Any], because: Route) -> Mapping[Route, list[Route]]:
-        """Find which fields of an object follow which values of the spec."""
-        found: dict[Route, list[Route]] = {}
-        for route, others in self._experiments(plugin, because):
-            for environment in others:
-                said = self._said(environment, before["kind"], because, plugin)
-                fields = followers(before, said[number][1]) if number < len(said) else set()
-                if fields:
-                    for field in sorted(fields, key=str):
-                        found.setdefault(field, []).append(route)
-                    break
-        return found
-
-    def _experiments(self, plugin: str, because: Route) -> Iterator[tuple[Route, Iterator[Environment]]]:
-        """Yield the values below what asked, and the others that the hook reads, and the environment with each changed.
+        """Find which fields of an object follow which values of the spec.
 
         An object that a job asked for is tried with that job alone.
         """
         environment = self._environment
         job = environment.by_name.get(str(because[1])) if because[:1] == ("jobs",) and because[1:] else None
-        subject, reads = watched(alone(job, environment).environment if job else environment)
-        self._said(subject, "", because, plugin)
-        if job is None:
-            block = reach(environment.data, because) if because else MISSING
-            below = [(*because, *inner) for inner, _ in leaves(block)] if block is not MISSING else []
-            for route in [*below, *reads.routes(lambda route: route[:1] == ("jobs",) or _is_below(route, because))]:
-                yield route, environments(environment, route)
-            return
-        patches = JobPatches(job, self._plugins)
-        for route in patches.candidates(patches.said(because), reads):
-            yield route, (other.environment for other in patches.changed(route))
+        found: dict[Route, list[Route]] = {}
 
+        def value(route: Route) -> Any:
+            if job:
+                return written(job, route)
+            return reach({**environment.data, SETTINGS: environment.settings}, route)
 
-def _is_below(route: Route, because: Route) -> bool:
-    return bool(because) and route[: len(because)] == because
+        def ask(route: Route) -> list[Any]:
+            others = (one.environment for one in variants(job, route)) if job else environments(environment, route)
+            answers = (self._said(other, before["kind"], because, plugin) for other in others)
+            return [answer[number][1] if number < len(answer) else None for answer in answers]
+
+        routes = influences(tops_of(job) if job else tops_of_environment(environment), value, ask, before)
+        for route in dict.fromkeys(home(job, route) if job else route for route in routes):
+            effects = (moved(before, answer) for answer in ask(route) if answer is not None)
+            for field in next(filter(None, effects), {}):
+                found.setdefault(field, []).append(route)
+        return found
 
 
 def _namespace(at: Route, value: Any) -> Iterator[Source]:

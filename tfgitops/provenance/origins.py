@@ -12,8 +12,10 @@ from tfgitops.provenance.jobpatches import JobPatches
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
-from tfgitops.provenance.reads import SETTINGS
-from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, PIN, PLUGIN, SETTING, given
+from tfgitops.provenance.replanned import Drafts
+from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, OVERLAYS, PIN, PLUGIN, SETTING, given
+from tfgitops.provenance.variants import SETTINGS
+from tfgitops.spec.places import role_depth
 from tfgitops.spec.project import find_root
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations
 from tfgitops.targets.routes import MISSING, leaves, reach, value_at
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugins
     from tfgitops.provenance.layers import Writing
     from tfgitops.spec.diagnostics import Span
-    from tfgitops.spec.model import Environment
+    from tfgitops.spec.model import Environment, Job
     from tfgitops.targets.routes import Route
 from tfgitops.provenance.sources import Source
 
@@ -33,6 +35,11 @@ _CONTROLLERS = {
     "argocd": frozenset(argocd_annotations(wave=0, keep=True)),
     "flux": frozenset(flux_annotations(keep=True, holds_variables=True)),
 }
+_KEEPING = frozenset(argocd_annotations(wave=0, keep=True)) - frozenset(argocd_annotations(wave=0, keep=False)) | (
+    frozenset(flux_annotations(keep=True, holds_variables=True))
+    - frozenset(flux_annotations(keep=False, holds_variables=True))
+)
+"""The annotations of objects that outlive their removal from Git."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +70,7 @@ class Origin:
 
 
 class Provenance:
-    """The origins of all fields of one planned environment; what a job's plugins say is asked for once."""
+    """The origins of all fields of one planned environment; of its jobs, it keeps what it knows of the last one."""
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
         self._environment = environment
@@ -72,25 +79,41 @@ class Provenance:
         self._jobs: dict[Route, JobSources] = {}
         self._settings: dict[Route, Origin] = {}
         self._objects = ObjectSources(environment, plugins)
+        self._drafts = Drafts(environment, plugins)
 
     def winner(self, planned: Planned, at: Route) -> Origin:
         """Return the strongest place that gave a field its value; of a map or a list, its first field's."""
-        return next(origin for origin in self.origins(planned, at) if origin.won)
+        return self.winners(planned, at)[0]
 
-    def origins(self, planned: Planned, at: Route) -> tuple[Origin, ...]:
+    def winners(self, planned: Planned, at: Route) -> tuple[Origin, ...]:
+        """Return the places that gave a field its value, without what they overrode: that takes fewer experiments."""
+        return tuple(origin for origin in self.origins(planned, at, briefly=True) if origin.won)
+
+    def origins(self, planned: Planned, at: Route, *, briefly: bool = False) -> tuple[Origin, ...]:
         """Return where a field of a manifest comes from, the strongest first; of a map or a list, its first field."""
         at = (*at, *next(leaves(value_at(planned.manifest, at)))[0])
         found: list[Origin] = []
         settled = False
-        for source in self._sources(planned, at):
+        for source in self._sources(planned, at, briefly=briefly):
             group = list(self._expanded(source))
             found += [replace(origin, won=False) for origin in group] if settled else group
             settled = settled or any(origin.won for origin in group)
+            if settled and briefly:
+                return tuple(found)
         if not settled:
             found += self._expanded(given(DEFAULT, value_at(planned.manifest, at), planned.because))
         return tuple(found)
 
-    def _sources(self, planned: Planned, at: Route) -> Iterator[Source]:
+    def place(self, job: Job, manifest: Mapping[str, Any], at: Route) -> Route:
+        """Return the route of the spec that leads to a field of a job's manifest, or to what is nearest to it."""
+        return self._job(job).place(manifest, at)
+
+    def _job(self, job: Job) -> JobSources:
+        if job.route not in self._jobs:  # whoever asks of a thousand jobs asks of one after the other
+            self._jobs = {job.route: JobSources(job, JobPatches(job, self._plugins), self._drafts)}
+        return self._jobs[job.route]
+
+    def _sources(self, planned: Planned, at: Route, *, briefly: bool) -> Iterator[Source]:
         if planned.text:  # pinned, or kept for a pinned job: whatever the spec says by now
             note = "as it was committed" if planned.own else "kept as it was committed, for a pinned job"
             yield given(PIN, value_at(planned.manifest, at), (*planned.because[:2], "pin"), note=note)
@@ -98,14 +121,15 @@ class Provenance:
         if at[:2] == ("metadata", "annotations") and at[2:3]:
             gitops = self._environment.gitops
             if at[2] in _CONTROLLERS.get(gitops, ()):
-                yield given(CONTROLLER, value_at(planned.manifest, at), ("gitops",), note=f"an annotation for {gitops}")
+                keeps = not planned.own and at[2] in _KEEPING
+                routes = [("gitops",), *(self._objects.kept_by(planned) if keeps else ())]
+                yield given(CONTROLLER, value_at(planned.manifest, at), *routes, note=f"an annotation for {gitops}")
+                return
         job = self._environment.by_name.get(str(planned.because[1])) if planned.own else None
         if job is None:
             yield from self._objects.of(planned, at)
             return
-        if job.route not in self._jobs:
-            self._jobs[job.route] = JobSources(job, planned.manifest, JobPatches(job, self._plugins))
-        yield from self._jobs[job.route].of(at)
+        yield from self._job(job).of(planned.manifest, at, briefly=briefly)
 
     def _expanded(self, source: Source) -> Iterator[Origin]:
         """Yield the places of a source: all that write its key, or those that led to what is given in any case."""
@@ -113,10 +137,10 @@ class Provenance:
         if settings := [route for route in source.routes if route[:1] == (SETTINGS,)]:
             yield from self._expanded_of_both(source, settings)
             return
-        if not source.layer or source.layer == OVERLAY:
+        if not source.layer:
             said = [one for route in source.routes for one in writings(self._environment.places, route)]
             if any(one.won for one in said) or not through:
-                origins = [_origin(one, source.layer or one.layer, source, through) for one in said]
+                origins = [_origin(one, OVERLAY if _is_overlay(one) else one.layer, source, through) for one in said]
                 yield from sorted(origins, key=lambda origin: not origin.won)
                 return
         for route, value in zip_longest(source.routes, source.parts, fillvalue=source.value):
@@ -158,6 +182,12 @@ class Provenance:
                 nearest = replace(nearest, route=route[2:], text=f"{value}, by default")
             return replace(nearest, span=one.span, at=one.document.written(one.at))
         return nearest
+
+
+def _is_overlay(one: Writing) -> bool:
+    """Tell whether somebody wrote raw Kubernetes fields, of a pod or its container."""
+    inner = one.at[len(one.link) :]
+    return bool(one.link and inner) and any(key in OVERLAYS for key in inner[role_depth(inner) :][:1])
 
 
 def _origin(one: Writing, layer: str, source: Source, through: str) -> Origin:

@@ -106,7 +106,7 @@ def origins(provenance: Provenance, planned: Planned, field: FieldChange, *, the
         if not routes and all(one in mine for one in other):
             routes = [at]
     for route in routes:
-        yield from (origin for origin in provenance.origins(planned, route) if origin.won)
+        yield from provenance.winners(planned, route)
 
 
 def _is_there(planned: Planned, at: Route, element: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -57,13 +58,13 @@ class Places:
 
     def find(self, route: Route) -> tuple[Document, Route]:
         """Return the file that a route's value comes from, and the route by which it is written there."""
-        candidates = self._candidates(route)
+        candidates = self.candidates(route)
         for candidate in candidates:
-            for document in self.documents:
+            for document in self.files(candidate):
                 if document.depth(candidate) == len(candidate):
                     return document, candidate
         first = candidates[0]
-        return max(self.documents, key=lambda document: document.depth(first)), first
+        return max(self.files(first), key=lambda document: document.depth(first)), first
 
     def names(self, route: Route) -> list[Route]:
         """Return the routes by which a person may mean what stands at a route: those in its job, and as it is written.
@@ -71,7 +72,7 @@ class Places:
         What a job inherits is meant in this job alone by the former, and in all that inherit it by the latter.
         """
         _, written = self.find(route)
-        own = [at for at in takewhile(lambda at: at != written, self._candidates(route)) if at[:2] == route[:2]]
+        own = [at for at in takewhile(lambda at: at != written, self.candidates(route)) if at[:2] == route[:2]]
         return [*own, written]
 
     def known(self, names: Sequence[str]) -> tuple[int, list[str]] | None:
@@ -88,25 +89,65 @@ class Places:
     def _below(self, route: Route) -> list[str | int]:
         """List the keys, or the indices, that the files have below a route, inherited ones too."""
         found: dict[str | int, None] = {}
-        for candidate in self._candidates((*route, "")):
+        for candidate in self.candidates((*route, "")):
             parent = candidate[:-1]
             from_job = len(route) > 2 and parent[-1] != route[-1]  # noqa: PLR2004 - a role's, not the job's own
-            for document in self.documents:
+            for document in self.files(parent):
                 keys = _keys(document, parent)
                 found |= dict.fromkeys(key for key in keys if not from_job or self.inherits(key))
         return list(found)
+
+    def from_job(self, role: Route, inner: Route) -> bool:
+        """Tell whether what a role may have from its job is not written in any block of the role's."""
+        whole = tuple(takewhile(lambda step: isinstance(step, str), inner))  # a list is one value, and so is a variable
+        whole = whole[:2] if whole[0] == "env" else whole
+        known = self._from_job.get((role, whole))
+        if known is None:
+            own = (*role[2:], *whole)
+            said = [at for at in self.candidates((*role, *whole)) if at[-len(own) :] == own]
+            written = any(document.depth(at) == len(at) for at in said for document in self.files(at))
+            known = self._from_job[role, whole] = self.inherits(whole[0]) and not written
+        return known
+
+    @cached_property
+    def _from_job(self) -> dict[tuple[Route, Route], bool]:
+        return {}
 
     @staticmethod
     def inherits(key: str | int) -> bool:
         """Tell whether a role has a key from its job."""
         return key not in NOT_INHERITED
 
-    def _candidates(self, route: Route) -> list[Route]:
+    def files(self, route: Route) -> Sequence[Document]:
+        """Return the files that may say something at a route, the strongest first."""
+        if route in ((), ("jobs",)):
+            return self.documents
+        return self._files.get(route[1] if route[0] == "jobs" else None) or self._files.get(None) or self.documents
+
+    @cached_property
+    def _files(self) -> Mapping[str | int | None, Sequence[Document]]:
+        """The files for each job that has one of its own, and for None those of no one job.
+
+        A thousand jobs may have a thousand files, and whoever asks about each of them looks into few.
+        """
+        found: dict[str | int | None, list[Document]] = {one.prefix[-1]: [] for one in self.documents if one.prefix}
+        found[None] = []
+        for one in self.documents:
+            for name in [one.prefix[-1]] if one.prefix else found:
+                found[name].append(one)
+        return found
+
+    @cached_property
+    def ranks(self) -> Mapping[int, int]:
+        """How strong each file is, by its `id`: 0 is the strongest."""
+        return {id(document): index for index, document in enumerate(self.documents)}
+
+    def candidates(self, route: Route) -> list[Route]:
         """List where a value may be written, the strongest first: a role's own key wins over its job's."""
         if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
             return [route]
-        chain = self.chains.get(str(route[1]), (route[:2],))
         rest = route[2:]
+        chain = (route[:2],) if rest[0] in NOT_FROM else self.chains.get(str(route[1]), (route[:2],))
         found = [(*start, *rest) for start in chain]
         depth = role_depth(rest)
         if depth and len(rest) > depth and self.inherits(rest[depth]):

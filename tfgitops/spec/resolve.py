@@ -15,7 +15,8 @@ from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.tensorflow import ROLE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from tfgitops.spec.document import Document
     from tfgitops.spec.load import Source
@@ -28,15 +29,45 @@ _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
 
 def merge_files(documents: Iterable[Document]) -> dict[str, Any]:
     """Merge the files of an environment, the strongest first; ``null`` stays where it removes from defaults."""
-    spec: dict[str, Any] = {}
-    for document in reversed(list(documents)):
-        value = {"jobs": {document.prefix[-1]: document.value}} if document.prefix else document.value
-        spec = _overlay_spec(spec, value)
+    spec = stacked([{"jobs": {one.prefix[-1]: one.value}} if one.prefix else one.value for one in documents])
     return {
         key: value if key in ("jobs", "defaults") else without_nulls(value)
         for key, value in spec.items()
         if key != "extends" and not key.startswith("x-") and value is not None
     }
+
+
+def stacked(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Lay what several files say over one another, the strongest first."""
+    spec: dict[str, Any] = {}
+    for value in reversed(values):
+        spec = _overlay_spec(spec, value)
+    return spec
+
+
+def inherited(blocks: Sequence[Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the block of a job, laid over those that it starts from, its own first, and over the defaults."""
+    merged: dict[str, Any] = {}
+    for block in reversed(blocks):
+        weaker = {key: value for key, value in merged.items() if key not in NOT_FROM}
+        merged = overlay_job(weaker, block)
+    return _with_defaults(merged, defaults)
+
+
+def _with_defaults(block: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the defaults below a job; their roles shape the roles that the job has, and create none."""
+    if not defaults:
+        return block
+    shaped = {
+        key: value
+        for key, value in defaults.items()
+        if key != "tasks" and (key not in ROLE_NAMES or type(block.get(key)) is dict)
+    }
+    tasks = block.get("tasks") or {}
+    shared = {k: v for k, v in (defaults.get("tasks") or {}).items() if type(tasks.get(k)) is dict}
+    if shared:
+        shaped["tasks"] = shared
+    return overlay_job(shaped, block)
 
 
 def widened(document: Document, schema: SpecSchema) -> Document:
@@ -130,6 +161,16 @@ def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Pla
     )
 
 
+def bare_environment(
+    name: str, folder: Path, data: Mapping[str, Any], settings: Mapping[str, Mapping[str, Any]], places: Places
+) -> Environment:
+    """Return an environment without its jobs, from the keys at its top."""
+    return Environment(
+        name=name, folder=folder, cluster=data.get("cluster", name), namespace=data["namespace"]["name"],
+        gitops=data.get("gitops", "none"), data=data, settings=settings, places=places,
+    )  # fmt: skip
+
+
 class _Resolver:
     """Resolves one merged spec, and collects what is wrong with it."""
 
@@ -149,11 +190,7 @@ class _Resolver:
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
-            block: dict[str, Any] = {}
-            for link in reversed(chain):
-                weaker = {key: value for key, value in block.items() if key not in NOT_FROM}
-                block = overlay_job(weaker, self._jobs[link])
-            merged[name] = self._with_defaults(block)
+            merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
         return merged
 
     def check_whole(self, clean: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
@@ -176,22 +213,14 @@ class _Resolver:
         self, places: Places, merged: Mapping[str, dict[str, Any]], clean: Mapping[str, dict[str, Any]]
     ) -> Environment:
         """Make the frozen environment from the merged blocks of its jobs, and the same without nulls."""
-        spec = self._spec
-        environment = Environment(
-            name=self._source.name,
-            folder=self._source.folder,
-            cluster=spec.get("cluster", self._source.name),
-            namespace=spec["namespace"]["name"],
-            gitops=spec.get("gitops", "none"),
-            data={key: value for key, value in spec.items() if key not in ("jobs", "defaults")},
-            settings=self._source.project.settings,
-            places=places,
-        )
+        data = {key: value for key, value in self._spec.items() if key not in ("jobs", "defaults")}
+        settings = self._source.project.settings
+        environment = bare_environment(self._source.name, self._source.folder, data, settings, places)
         own = self._own_files()
         jobs = []
         for name, block in merged.items():
-            data = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
-            jobs.append(self._job(environment, name, block, data, own_digest(own.get(name), name)))
+            said = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
+            jobs.append(self._job(environment, name, block, said, own_digest(own.get(name), name)))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -216,21 +245,6 @@ class _Resolver:
                 self.problems.append(_circle(chain[chain.index(target) :]))
                 return tuple(chain)
             chain.append(target)
-
-    def _with_defaults(self, block: dict[str, Any]) -> dict[str, Any]:
-        """Put the defaults below a job; their roles shape the roles that the job has, and create none."""
-        if not self._defaults:
-            return block
-        shaped = {
-            key: value
-            for key, value in self._defaults.items()
-            if key != "tasks" and (key not in ROLE_NAMES or type(block.get(key)) is dict)
-        }
-        tasks = block.get("tasks") or {}
-        shared = {k: v for k, v in (self._defaults.get("tasks") or {}).items() if type(tasks.get(k)) is dict}
-        if shared:
-            shaped["tasks"] = shared
-        return overlay_job(shaped, block)
 
     def _own_files(self) -> dict[str, Document]:
         """Return the file of the environment's own, and not of those that they extend, that says each job."""
