@@ -8,7 +8,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _ERRORS = 2
 
@@ -44,6 +47,10 @@ class Stream:
         except OSError as error:
             self._give_up(error)
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write some texts; the stream's own method would not come by `write`."""
+        self.write("".join(lines))
 
     def flush(self) -> None:
         """Pass on what was written."""

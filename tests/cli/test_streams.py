@@ -68,3 +68,10 @@ def test_what_goes_to_a_file_is_utf_8_whatever_the_locale() -> None:
 def test_a_name_that_is_no_text_is_shown_with_escapes() -> None:
     code, said, _ = shell("mv environments/prod \"environments/$(printf '\\377')\"; t validate")
     assert (code, said) == (0, b"environments/\\udcff: valid\n")
+
+
+def test_lines_written_at_once_go_the_same_way() -> None:
+    code, _, errors = shell("{ t rule; echo $? >code; } | true")
+    assert (code, errors, Path("code").read_text(encoding="utf-8")) == (0, b"", "0\n")
+    if Path("/dev/full").exists():
+        assert shell("t rule >/dev/full")[0] == 1
