@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -135,31 +135,19 @@ class SpecFiles:
 
 
 def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
-    """Replace the files whose content differs: all of them, or none.
+    """Replace files whose content differs; if one cannot be, put back those that were.
 
     Raises:
         CompileError: a file cannot be written.
     """
-    with all_or_nothing(after):
+    done: list[Path] = []
+    try:
         for path, content in after.items():
             if content != before[path]:
-                try:
-                    replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-                except OSError as error:
-                    raise unwritable(path, error) from error
-
-
-@contextmanager
-def all_or_nothing(paths: Iterable[Path]) -> Iterator[None]:
-    """Make each file what it was if anything fails, as far as the system lets it."""
-    before = {path: path.read_bytes() if path.exists() else None for path in paths}
-    try:
-        yield
-    except BaseException:
-        for path, content in before.items():
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+                done.append(path)
+    except OSError as error:
+        for written in done:
             with suppress(OSError):
-                if content is None:
-                    path.unlink(missing_ok=True)
-                elif path.read_bytes() != content:
-                    replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-        raise
+                replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
+        raise unwritable(path, error) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.findings import NO_LINE, STARTS, Risk
-from tfgitops.review.sharedfolders import listing, shared_folders
+from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS

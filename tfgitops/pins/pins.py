@@ -1,31 +1,25 @@
-"""Pin jobs to their committed Jobs, unpin them, and say what the next build does then."""
+"""Pin jobs to their committed Jobs, and unpin them."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.pins.specedits import SpecFiles
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.load import load, shown
 from tfgitops.spec.project import find_root
 from tfgitops.targets.routes import MISSING, reach
-from tfgitops.targets.volcano.update import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tfgitops.compiler.compiled import Compiled
     from tfgitops.pins.specedits import Keys, Pin
     from tfgitops.review.history import Base
     from tfgitops.spec.document import Document
     from tfgitops.spec.yamltext.edit import Value
-    from tfgitops.targets.routes import Route
-
-_FIELDS_SHOWN = 3
 
 
 def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -144,37 +138,3 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
 
 def _pins(document: Document, job: str) -> bool:
     return document.depth(("jobs", job, "pin")) == len(("jobs", job, "pin"))
-
-
-def outlook(compiled: Compiled, pin: Pin) -> str:
-    """Say what the next build does with a job that is no longer pinned, after a compile of the edited spec."""
-    if not compiled.ok or compiled.environment is None:
-        return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
-    environment = compiled.environment
-    job = environment.by_name.get(pin.job)
-    new = next((o.manifest for o in compiled.objects if job and o.own and environment.job_of(o.manifest) is job), None)
-    try:
-        old = committed_job(pin.job, environment.namespace, texts(compiled.folder), pin.name).manifest
-    except RefusedError:
-        old = None
-    if new is None or old is None:
-        return f"{pin.job}: the next build writes its manifest anew"
-    name = new["metadata"]["name"]
-    if name == pin.name:
-        same = "changes nothing" if new == old else "updates it in place"
-        return f"{pin.job}: still {name}; the next build {same}"
-    old = json.loads(json.dumps(old).replace(pin.name, name))
-    changes = [_field(old, route) for route in immutable_changes(old, new)]
-    what = f"{pin.name} → {name}: {a_few(changes, _FIELDS_SHOWN)}"
-    return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
-
-
-def _field(manifest: dict[str, Any], route: Route) -> str:
-    """Write a route of a manifest as people name it: elements of lists by their names."""
-    value: Any = manifest
-    words = []
-    for key in route:
-        value = reach(value, (key,))
-        named = isinstance(key, int) and isinstance(value, dict) and "name" in value
-        words.append(str(value["name"] if named else key))
-    return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")
