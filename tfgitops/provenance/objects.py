@@ -9,7 +9,7 @@ from tfgitops.provenance.experiment import followers
 from tfgitops.provenance.jobpatches import JobPatches, alone, environments
 from tfgitops.provenance.reads import watched
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
-from tfgitops.targets.kubernetes.kinds import CLUSTER_SCOPED
+from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED
 from tfgitops.targets.routes import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What Kubernetes asks of a pod's containers beyond the limits of each field."""
+"""What Kubernetes asks of the containers of a pod, and of the volumes that they mount as folders or block devices."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+GRACE = 30  # seconds, where terminationGracePeriodSeconds is left out
+SIDECAR = "Always"
+_BLOCK = ("persistentVolumeClaim", "ephemeral")
 RULES = Rules(
     {
         "k8s-container-image-required": ("the container has no image", "give it one"),
@@ -59,11 +63,30 @@ RULES = Rules(
             "two ports of the pod take port {port} of the node",
             "change one of them",
         ),
+        "k8s-container-volume-mounts-name-unknown-reference": (
+            "the pod has no volume {found}",
+            "its volumes: {volumes}",
+        ),
+        "k8s-container-volume-mounts-mount-propagation-mount-conflict": (
+            "mountPropagation Bidirectional is only for privileged containers",
+            "leave it out",
+        ),
+        "k8s-container-volume-devices-name-unknown-reference": (
+            "the pod has no volume {found}",
+            "its volumes: {volumes}",
+        ),
+        "k8s-container-volume-devices-name-not-block": (
+            "the volume {found} is no claim, so it cannot be a block device",
+            "mount it as a folder",
+        ),
+        "k8s-container-volume-devices-name-not-unique": ("the volume {found} is mounted twice", "mount it once"),
+        "k8s-container-volume-devices-device-path-not-unique": ("the path {found} is used twice", "move one of them"),
+        "k8s-container-volume-devices-host-users": (
+            "block devices need the node's users, and hostUsers is false",
+            "drop hostUsers",
+        ),
     }
 )
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-GRACE = 30  # seconds, where terminationGracePeriodSeconds is left out
-SIDECAR = "Always"
 
 
 def containers_of(spec: Json) -> Iterator[tuple[Route, Json]]:
@@ -83,7 +106,7 @@ def judge_containers(spec: Json) -> Iterator[Fault]:
         yield from _judge_probes(container, at)
         yield from _judge_hooks(container, spec, at)
         yield from _judge_privileges(container, spec, at)
-    yield from _judge_names(spec)
+    yield from _judge_container_names(spec)
     yield from _judge_ports(spec)
 
 
@@ -136,7 +159,7 @@ def _judge_privileges(container: Json, spec: Json, at: Route) -> Iterator[Fault]
         yield RULES.fault("k8s-container-security-proc-mount-needs-user-namespace", place)
 
 
-def _judge_names(spec: Json) -> Iterator[Fault]:
+def _judge_container_names(spec: Json) -> Iterator[Fault]:
     seen = set()
     for at, container in containers_of(spec):
         name = container.get("name")
@@ -168,3 +191,51 @@ def _judge_ports(spec: Json) -> Iterator[Fault]:
             if number and holder in taken:
                 yield RULES.fault("k8s-container-ports-host-port-duplicate", (*place, "hostPort"), port=number)
             taken.add(holder)
+
+
+def judge_mounts(spec: Json) -> Iterator[Fault]:
+    """Judge all mounts of all containers."""
+    volumes = {volume.get("name"): volume for volume in spec.get("volumes", ())}
+    for at, container in containers_of(spec):
+        if "volumeMounts" in container:
+            yield from _judge_folders(container, volumes, at)
+        if "volumeDevices" in container:
+            if spec.get("hostUsers") is False:
+                yield RULES.fault("k8s-container-volume-devices-host-users", (*at, "volumeDevices"))
+            yield from _judge_devices(container, volumes, at)
+
+
+def _judge_folders(container: Json, volumes: Json, at: Route) -> Iterator[Fault]:
+    privileged = container.get("securityContext", {}).get("privileged", False)
+    for i, mount in enumerate(container["volumeMounts"]):
+        place, name = (*at, "volumeMounts", i), mount.get("name")
+        if name not in volumes:
+            rule = "k8s-container-volume-mounts-name-unknown-reference"
+            yield RULES.fault(rule, (*place, "name"), found=name, volumes=_listed(volumes))
+        if mount.get("mountPropagation") == "Bidirectional" and not privileged:
+            rule = "k8s-container-volume-mounts-mount-propagation-mount-conflict"
+            yield RULES.fault(rule, (*place, "mountPropagation"))
+
+
+def _judge_devices(container: Json, volumes: Json, at: Route) -> Iterator[Fault]:
+    family = "k8s-container-volume-devices"
+    mounts = container.get("volumeMounts", ())
+    names = {mount.get("name") for mount in mounts}
+    paths = {mount.get("mountPath") for mount in mounts}
+    for i, device in enumerate(container["volumeDevices"]):
+        place = (*at, "volumeDevices", i)
+        name, path = device.get("name"), device.get("devicePath")
+        if name not in volumes:
+            rule = f"{family}-name-unknown-reference"
+            yield RULES.fault(rule, (*place, "name"), found=name, volumes=_listed(volumes))
+        elif not any(source in volumes[name] for source in _BLOCK):
+            yield RULES.fault(f"{family}-name-not-block", (*place, "name"), found=name)
+        if name in names:
+            yield RULES.fault(f"{family}-name-not-unique", (*place, "name"), found=name)
+        if path in paths:
+            yield RULES.fault(f"{family}-device-path-not-unique", (*place, "devicePath"), found=path)
+        names.add(name)
+
+
+def _listed(volumes: Json) -> str:
+    return ", ".join(map(str, volumes)) or "none"

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from tfgitops.targets.kubernetes.fault import Fault, show
+from tfgitops.targets.kubernetes.names import FORMATS
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.kubernetes.valueformats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,9 +3,16 @@
 Patterns and lengths are those of k8s.io/apimachinery 0.36 (pkg/api/validate/content, pkg/util/validation).
 """
 
+from __future__ import annotations
+
+import ipaddress
 import re
 import unicodedata
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LABEL_MAX: Final = 63
 """Characters in a DNS label (RFC 1123 and 1035), a label's value, the name part of a qualified name."""
@@ -33,6 +40,22 @@ _CONTROLS: Final = {
     "\x1b": "ESCAPE",
     "\x7f": "DELETE",
     "\x85": "NEXT LINE",
+}
+PORT_NAME_MAX = 15
+_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}").fullmatch
+_PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*").fullmatch
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,9}").fullmatch
+_HEADER = re.compile(r"[-A-Za-z0-9]+").fullmatch
+_SUBSCRIPT = re.compile(r"metadata\.(?P<map>labels|annotations)\['(?P<key>.+)'\]").fullmatch
+_NAMES = frozenset({"metadata.name", "metadata.namespace", "metadata.uid"})
+_VOLUME_FIELDS = _NAMES | {"metadata.labels", "metadata.annotations"}
+_ENV_FIELDS = _NAMES | {
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
 }
 
 
@@ -90,3 +113,117 @@ def describe(char: str) -> str:
     """Name one character by its code point, as `U+201C LEFT DOUBLE QUOTATION MARK`."""
     name = unicodedata.name(char, "") or _CONTROLS.get(char, "")
     return f"U+{ord(char):04X} {name}".rstrip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFormat:
+    """One form of text: a test, the sentence that says what the test wants, and what to do about a text that fails."""
+
+    accepts: Callable[[object], bool]
+    sentence: str
+    remedy: str = ""  # empty where the nearest DNS label would do
+
+    def hint(self, value: object) -> str:
+        """Say what to write instead."""
+        better = suggest_label(str(value))
+        return self.remedy or (f"write {better}" if better and self.accepts(better) else "choose another name")
+
+
+def _text(test: Callable[[str], bool], sentence: str, remedy: str = "") -> TextFormat:
+    """Make a form; empty text passes, since it stands for absent and minLength asks for more where more is due."""
+    return TextFormat(
+        accepts=lambda value: not isinstance(value, str) or not value or test(value), sentence=sentence, remedy=remedy
+    )
+
+
+def is_config_key(text: str) -> bool:
+    """Tell whether text may be a key of a ConfigMap or Secret."""
+    return _CONFIG_KEY(text) is not None and text != "." and not text.startswith("..")
+
+
+def is_port_name(text: str) -> bool:
+    """Tell whether text may name a container's port: an IANA service name."""
+    return len(text) <= PORT_NAME_MAX and _PORT_NAME(text) is not None
+
+
+def is_relative_path(text: str) -> bool:
+    """Tell whether a path stays below the place that it is taken from."""
+    return not text.startswith("/") and stays_below(text)
+
+
+def stays_below(text: str) -> bool:
+    """Tell whether a path has no `..` among its steps."""
+    return ".." not in text.split("/")
+
+
+def is_projected_path(text: str) -> bool:
+    """Tell whether a file may have this path in a volume that Kubernetes fills."""
+    return is_relative_path(text) and not text.startswith("..")
+
+
+def is_ip(text: str) -> bool:
+    """Tell whether text is an IP address, without a zone, and not one of IPv4 in the clothes of IPv6."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text and getattr(address, "ipv4_mapped", None) is None
+
+
+def _is_subscript(path: str) -> bool:
+    """Tell whether a field path names one label or annotation, which has a legal key."""
+    match = _SUBSCRIPT(path)
+    if not match:
+        return False
+    return is_qualified_name(match["key"].lower() if match["map"] == "annotations" else match["key"])
+
+
+def _is_search_domain(text: str) -> bool:
+    return is_dns_subdomain(text.removesuffix("."))
+
+
+def _is_int32(text: str) -> bool:
+    return _WHOLE(text) is not None and -(1 << 31) <= int(text) < 1 << 31
+
+
+_KEY = ("must be a key of the form name or prefix/name", "use letters, digits, - _ and .")
+_BELOW = ("must be a relative path without ..", "write a path like a/b")
+_FIELD = "must be a field that the downward API knows"
+
+FORMATS: dict[str, TextFormat] = {
+    "dns-label": _text(is_dns_label, "must be a DNS label: at most 63 lower-case letters, digits and hyphens"),
+    "dns-subdomain": _text(is_dns_subdomain, "must be a DNS name: lower-case letters, digits, hyphens and dots"),
+    "driver-name": _text(lambda text: is_dns_subdomain(text.lower()), "must be a DNS name"),
+    "search-domain": _text(_is_search_domain, "must be a DNS name", "write a domain like svc.cluster.local"),
+    "label-value": _text(is_label_value, "must be a label's value: at most 63 letters, digits, - _ and ."),
+    "qualified-name": _text(is_qualified_name, *_KEY),
+    "annotation-name": _text(lambda text: is_qualified_name(text.lower()), *_KEY),
+    "env-name": _text(
+        is_env_name,
+        "must be a variable's name: letters, digits, _ - and ., no digit first",
+        "write a name like BATCH_SIZE",
+    ),
+    "config-key": _text(
+        is_config_key, "must be a key of a ConfigMap or Secret", "use at most 253 letters, digits, - _ and ."
+    ),
+    "port-name": _text(is_port_name, "must be a port's name: at most 15 lower-case letters, digits and hyphens"),
+    "header-name": _text(
+        lambda text: _HEADER(text) is not None, "must be an HTTP header's name", "use letters, digits and hyphens"
+    ),
+    "relative-path": _text(is_relative_path, *_BELOW),
+    "projected-path": _text(is_projected_path, *_BELOW),
+    "backsteps": _text(stays_below, "must be a path without ..", "write the path that is meant"),
+    "absolute-path": _text(lambda text: text.startswith("/"), "must be an absolute path", "begin it with /"),
+    "int32": _text(_is_int32, "must be a whole number of 32 bits", "write digits only, without plus and leading zeros"),
+    "ip": _text(is_ip, "must be an IP address", "write an address like 10.1.2.3"),
+    "env-field-path": _text(
+        lambda text: text in _ENV_FIELDS or _is_subscript(text),
+        _FIELD,
+        f"use one of {', '.join(sorted(_ENV_FIELDS))}, metadata.labels['KEY'], metadata.annotations['KEY']",
+    ),
+    "volume-field-path": _text(
+        lambda text: text in _VOLUME_FIELDS or _is_subscript(text),
+        _FIELD,
+        f"use one of {', '.join(sorted(_VOLUME_FIELDS))}, metadata.labels['KEY'], metadata.annotations['KEY']",
+    ),
+}

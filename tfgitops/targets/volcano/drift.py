@@ -1,4 +1,4 @@
-"""What the server would store otherwise than Git has it: such an object would never be as Git wants it."""
+"""How `kubectl apply` merges, how stored objects differ, and what the server would store otherwise than Git has it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.routes import MISSING, reach
-from tfgitops.targets.volcano.apply import difference
 
 if TYPE_CHECKING:
+    from tfgitops.targets.routes import Route
+
+    Json = dict[str, Any]
     from collections.abc import Iterator, Mapping
 
 _SHOWN_MAX = 60
@@ -20,6 +22,41 @@ RULES = Rules(
         "drift-changed": ("{place} is {found}, and the server would store {after}", "write {after}"),
     }
 )
+
+
+def three_way(live: Json, old: Json, new: Json) -> Json:
+    """Merge `new` into `live`, dropping what `old` had and `new` has no more; lists replace each other whole."""
+    merged = {}
+    for key, value in live.items():
+        if key not in new:
+            if key not in old:
+                merged[key] = value
+        elif isinstance(value, dict) and isinstance(new[key], dict):
+            before = old.get(key)
+            merged[key] = three_way(value, before if isinstance(before, dict) else {}, new[key])
+        else:
+            merged[key] = new[key]
+    merged.update({key: value for key, value in new.items() if key not in live})
+    return merged
+
+
+def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
+    """List the outermost places at which two JSON values differ."""
+    if before is after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        routes = []
+        for key in {**before, **after}:
+            if key in before and key in after:
+                routes += difference(before[key], after[key], (*at, key))
+            else:
+                routes.append((*at, key))
+        return routes
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [
+            route for i, pair in enumerate(zip(before, after, strict=True)) for route in difference(*pair, (*at, i))
+        ]
+    return [] if type(before) is type(after) and before == after else [at]
 
 
 def judge_drift(manifest: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fault]:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.pod import judge_settled
-from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, ROOT_QUEUE, Stored, stored
-from tfgitops.targets.volcano.jobplugins import judge_plugins
+from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, Stored, stored
 from tfgitops.targets.volcano.metadata import judge_metadata
 from tfgitops.targets.volcano.policies import judge_policies
+from tfgitops.targets.volcano.queuetree import ROOT_QUEUE
 from tfgitops.targets.volcano.tasks import judge_tasks, judge_topologies, replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Route
 
+REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
+KNOWN = ("env", "svc", "ssh", "tensorflow", "pytorch", "mpi", "ray", "hcclrank")
+_MPI_FLAGS = ("master", "worker", "port")
+_FLAG = re.compile(r"--?(?P<name>[^-=][^=]*)(?:=(?P<value>.*))?", re.DOTALL).fullmatch
+_GO_INT = re.compile(
+    r"([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]?((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))"
+).fullmatch
+_BASES = (16, 2, 8, 10)
 RULES = Rules(
     {
         "status-given": ("status is the controller's to write", "leave it out"),
@@ -57,9 +67,13 @@ RULES = Rules(
             "the queue {found} has queues below it, so it takes no jobs itself",
             "use one of {queues}",
         ),
+        "plugin-unknown": ("Volcano has no plugin {found}", f"use one of {', '.join(KNOWN)}"),
+        "plugin-mpi-no-master": (
+            "the mpi plugin starts from the task {found}, and the job has no such task",
+            "name one of {tasks} by --master=",
+        ),
     }
 )
-REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
 
 
 def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
@@ -111,7 +125,7 @@ def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
     yield from _judge_gang(spec, tasks)
     yield from judge_tasks(name, tasks, ("spec", "tasks"))
     yield from judge_policies(spec.get("policies", ()), ("spec", "policies"))
-    yield from judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
+    yield from _judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
     yield from judge_topologies(spec)
     yield from _judge_volumes(spec.get("volumes", ()))
     yield from _judge_queue(spec.get("queue", DEFAULT_QUEUE), queues)
@@ -170,3 +184,43 @@ def _judge_queue(name: str, queues: Sequence[Json]) -> Iterator[Fault]:
     below = [other for other, queue in known.items() if queue.get("spec", {}).get("parent") == name]
     if below:
         yield RULES.fault("queue-not-leaf", at, found=name, queues=", ".join(sorted(below)))
+
+
+def go_int(text: str) -> int | None:
+    """Return the number that Go's package flag reads in a text; None where it reads none, as in ``08``."""
+    match = _GO_INT(text)
+    if match is None:
+        return None
+    digits, base = next((digits, base) for digits, base in zip(match.groups()[1:], _BASES, strict=True) if digits)
+    number = int(match[1] + digits.replace("_", ""), base)
+    return number if -(1 << 63) <= number < 1 << 63 else None
+
+
+def _judge_plugins(
+    plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]], at: Route
+) -> Iterator[Fault]:
+    """Judge the plugins' names, and the task that the mpi plugin starts from."""
+    for name in plugins:
+        if name not in KNOWN:
+            yield RULES.fault("plugin-unknown", (*at, name), found=show(name))
+    if "mpi" in plugins:
+        master = _mpi_master(plugins["mpi"])
+        tasknames = [task.get("name", "") for task in tasks]
+        if master not in tasknames:
+            yield RULES.fault("plugin-mpi-no-master", (*at, "mpi"), found=show(master), tasks=", ".join(tasknames))
+
+
+def _mpi_master(arguments: Sequence[str]) -> str:
+    """Read the flag --master as Go's flag package does: it stops at the first word that it cannot read."""
+    master = "master"
+    words = iter(arguments)
+    for word in words:
+        match = _FLAG(word)
+        if not match or match["name"] not in _MPI_FLAGS:
+            break
+        value = match["value"] if match["value"] is not None else next(words, None)
+        if value is None or (match["name"] == "port" and go_int(value) is None):
+            break
+        if match["name"] == "master":
+            master = value
+    return master

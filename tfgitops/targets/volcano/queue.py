@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.kubernetes.quantity import NANO, write
-from tfgitops.targets.kubernetes.requirements import HUGE, is_countable, is_extended
-from tfgitops.targets.volcano.defaults import ROOT_QUEUE, stored
-from tfgitops.targets.volcano.hierarchy import judge_hierarchy
+from tfgitops.targets.kubernetes.resources import HUGE, is_countable, is_extended
+from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.metadata import judge_metadata
-from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, Tree
+from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
