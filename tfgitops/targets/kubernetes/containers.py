@@ -2,91 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from tfgitops.targets.routes import Route
-
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 GRACE = 30  # seconds, where terminationGracePeriodSeconds is left out
 SIDECAR = "Always"
 _BLOCK = ("persistentVolumeClaim", "ephemeral")
-RULES = Rules(
-    {
-        "k8s-container-image-required": ("the container has no image", "give it one"),
-        "k8s-container-name-duplicate": ("two containers are called {name}", "rename one of them"),
-        "k8s-container-restart-policy-not-init": (
-            "restartPolicy is for init containers only",
-            "set the pod's restartPolicy",
-        ),
-        "k8s-container-restart-policy-enum": (
-            "an init container's restartPolicy can only be Always, which makes it a sidecar",
-            "leave it out",
-        ),
-        "k8s-container-lifecycle-plain-init": (
-            "lifecycle is not for an init container that only prepares",
-            "leave it out, or make the container a sidecar by restartPolicy: Always",
-        ),
-        "k8s-probe-plain-init": (
-            "{field} is not for an init container that only prepares",
-            "leave it out, or make the container a sidecar by restartPolicy: Always",
-        ),
-        "k8s-container-env-value-from-value-and-source": (
-            "{name} has a value and a reference",
-            "keep value or valueFrom",
-        ),
-        "k8s-probe-success-threshold-must-be-one": ("successThreshold of a {field} can only be 1", "leave it out"),
-        "k8s-probe-grace-not-allowed": (
-            "a readinessProbe ends nothing, so it has no terminationGracePeriodSeconds",
-            "leave it out",
-        ),
-        "k8s-hook-sleep-range": (
-            "the hook sleeps {found} seconds, and must sleep between 1 and {grace}",
-            "change seconds, or the pod's terminationGracePeriodSeconds",
-        ),
-        "k8s-container-security-proc-mount-needs-user-namespace": (
-            "procMount Unmasked is only for pods with users of their own",
-            "set the pod's hostUsers to false",
-        ),
-        "k8s-container-ports-name-duplicate": ("two ports of the container are called {name}", "rename one of them"),
-        "k8s-container-ports-host-port-differs": (
-            "on the node's network, hostPort must be the containerPort",
-            "leave hostPort out",
-        ),
-        "k8s-container-ports-host-port-duplicate": (
-            "two ports of the pod take port {port} of the node",
-            "change one of them",
-        ),
-        "k8s-container-volume-mounts-name-unknown-reference": (
-            "the pod has no volume {found}",
-            "its volumes: {volumes}",
-        ),
-        "k8s-container-volume-mounts-mount-propagation-mount-conflict": (
-            "mountPropagation Bidirectional is only for privileged containers",
-            "leave it out",
-        ),
-        "k8s-container-volume-devices-name-unknown-reference": (
-            "the pod has no volume {found}",
-            "its volumes: {volumes}",
-        ),
-        "k8s-container-volume-devices-name-not-block": (
-            "the volume {found} is no claim, so it cannot be a block device",
-            "mount it as a folder",
-        ),
-        "k8s-container-volume-devices-name-not-unique": ("the volume {found} is mounted twice", "mount it once"),
-        "k8s-container-volume-devices-device-path-not-unique": ("the path {found} is used twice", "move one of them"),
-        "k8s-container-volume-devices-host-users": (
-            "block devices need the node's users, and hostUsers is false",
-            "drop hostUsers",
-        ),
-    }
-)
+RULES = Rules.read("""
+    k8s-container-image-required: the container has no image | give it one
+    k8s-container-name-duplicate: two containers are called {name} | rename one of them
+    k8s-container-restart-policy-not-init: restartPolicy is for init containers only | set the pod's restartPolicy
+    k8s-container-restart-policy-enum:
+        an init container's restartPolicy can only be Always, which makes it a sidecar | leave it out
+    k8s-container-lifecycle-plain-init:
+        lifecycle is not for an init container that only prepares
+        | leave it out, or make the container a sidecar by restartPolicy: Always
+    k8s-probe-plain-init:
+        {field} is not for an init container that only prepares
+        | leave it out, or make the container a sidecar by restartPolicy: Always
+    k8s-container-env-value-from-value-and-source: {name} has a value and a reference | keep value or valueFrom
+    k8s-probe-success-threshold-must-be-one: successThreshold of a {field} can only be 1 | leave it out
+    k8s-probe-grace-not-allowed:
+        a readinessProbe ends nothing, so it has no terminationGracePeriodSeconds | leave it out
+    k8s-hook-sleep-range:
+        the hook sleeps {found} seconds, and must sleep between 1 and {grace}
+        | change seconds, or the pod's terminationGracePeriodSeconds
+    k8s-container-security-proc-mount-needs-user-namespace:
+        procMount Unmasked is only for pods with users of their own | set the pod's hostUsers to false
+    k8s-container-ports-name-duplicate: two ports of the container are called {name} | rename one of them
+    k8s-container-ports-host-port-differs:
+        on the node's network, hostPort must be the containerPort | leave hostPort out
+    k8s-container-ports-host-port-duplicate: two ports of the pod take port {port} of the node | change one of them
+    k8s-container-volume-mounts-name-unknown-reference, k8s-container-volume-devices-name-unknown-reference:
+        the pod has no volume {found} | its volumes: {volumes}
+    k8s-container-volume-mounts-mount-propagation-mount-conflict:
+        mountPropagation Bidirectional is only for privileged containers | leave it out
+    k8s-container-volume-devices-name-not-block:
+        the volume {found} is no claim, so it cannot be a block device | mount it as a folder
+    k8s-container-volume-devices-name-not-unique: the volume {found} is mounted twice | mount it once
+    k8s-container-volume-devices-device-path-not-unique: the path {found} is used twice | move one of them
+    k8s-container-volume-devices-host-users:
+        block devices need the node's users, and hostUsers is false | drop hostUsers
+""")
 
 
 def containers_of(spec: Json) -> Iterator[tuple[Route, Json]]:

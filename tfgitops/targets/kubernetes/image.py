@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
 _HUB = "docker.io"
 _HUB_BEFORE = "index.docker.io"
@@ -68,7 +68,7 @@ class PodImage:
     at: Route
 
 
-def pod_images(manifest: Mapping[str, Any]) -> Iterator[PodImage]:
+def pod_images(manifest: Json) -> Iterator[PodImage]:
     """Yield each image of the pods that a manifest describes, in the order in which it names them."""
     for at, pod in _pods(manifest, ()):
         for field in ("containers", "initContainers"):
@@ -81,7 +81,7 @@ def pod_images(manifest: Mapping[str, Any]) -> Iterator[PodImage]:
             yield from _image("volume", volume, reference, (*at, "volumes", index, "image", "reference"))
 
 
-def _pods(value: Any, at: Route) -> Iterator[tuple[Route, Mapping[str, Any]]]:
+def _pods(value: Any, at: Route) -> Iterator[tuple[Route, Json]]:
     """Find all that has the form of a PodSpec: a plugin may bring kinds of objects that we have never heard of."""
     if isinstance(value, Mapping):
         containers = value.get("containers")
@@ -95,12 +95,12 @@ def _pods(value: Any, at: Route) -> Iterator[tuple[Route, Mapping[str, Any]]]:
             yield from _pods(below, (*at, index))
 
 
-def _part(field: str, container: Mapping[str, Any]) -> str:
+def _part(field: str, container: Json) -> str:
     if field == "containers":
         return "container"
     return "sidecar" if container.get("restartPolicy") == "Always" else "init container"
 
 
-def _image(part: str, value: Mapping[str, Any], image: str | None, at: Route) -> Iterator[PodImage]:
+def _image(part: str, value: Json, image: str | None, at: Route) -> Iterator[PodImage]:
     if image:
         yield PodImage(part=part, name=value.get("name", ""), image=image, at=at)

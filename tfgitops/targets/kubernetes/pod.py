@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.containers import judge_containers, judge_mounts
 from tfgitops.targets.kubernetes.fault import Fault, Rules
@@ -13,14 +13,10 @@ from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    Json = Mapping[str, Any]
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
-_HOST_USERS = ("{field} needs the node's users, and hostUsers is false", "drop hostUsers or {field}")
 SEARCHES_MAX = 2048
 ANNOTATIONS_MAX = 262144  # bytes of keys and values together, of any object
-_TWICE = ("{found} is selected on twice", "name it once")
-_ALONE = ("{field} add to a labelSelector, and there is none", "give a labelSelector")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _LISTS = ("matchLabelKeys", "mismatchLabelKeys")
@@ -29,41 +25,28 @@ _KEPT = {
     "hostNetwork": re.compile(r"net\."),
     "hostIPC": re.compile(r"kernel\.(sem|shm(all|max|mni|_rmid_forced)?|msg(max|mnb|mni)?)\Z|fs\.mqueue\."),
 }
-_SAME = ("two files of the volume have the path {found}", "move one of them")
-RULES = Rules(
-    {
-        "k8s-containers-required": ("the pod has no containers", "give it at least one"),
-        "k8s-share-process-namespace-two-sources": (
-            "hostPID and shareProcessNamespace exclude each other",
-            "keep one of them",
-        ),
-        "k8s-host-network-host-users": _HOST_USERS,
-        "k8s-host-pid-host-users": _HOST_USERS,
-        "k8s-host-ipc-host-users": _HOST_USERS,
-        "k8s-dns-config-required": ("dnsPolicy None needs dnsConfig", "give it, with a nameserver"),
-        "k8s-dns-config-nameservers-required": ("dnsPolicy None needs one of the nameservers", "list a nameserver"),
-        "k8s-dns-config-searches-too-long": (
-            "the search domains have {found} characters in all",
-            "use at most {limit}",
-        ),
-        "k8s-annotations-too-long": ("the annotations have {found} bytes in all", "use at most {limit}"),
-        "k8s-spread-match-label-keys-both-lists": _TWICE,
-        "k8s-spread-match-label-keys-selector-mismatch": _ALONE,
-        "k8s-pod-affinity-match-label-keys-both-lists": _TWICE,
-        "k8s-pod-affinity-match-label-keys-selector-mismatch": _ALONE,
-        "pod-affinity-label-key-selected": (
-            "{found} stands in matchLabelKeys and in the labelSelector, and Kubernetes would join the two",
-            "name it in one of them",
-        ),
-        "k8s-security-sysctls-name-duplicate": ("{found} is set twice", "keep one of the two"),
-        "k8s-security-sysctls-name-not-allowed": (
-            "{found} is the node's own, and the pod has {field}",
-            "drop {field}, or the setting",
-        ),
-        "k8s-volumes-projected-path-conflict": _SAME,
-        "pod-projected-path-hidden": _SAME,  # Kubernetes does not ask about the path of a token
-    }
-)
+RULES = Rules.read("""
+    k8s-containers-required: the pod has no containers | give it at least one
+    k8s-share-process-namespace-two-sources: hostPID and shareProcessNamespace exclude each other | keep one of them
+    k8s-host-network-host-users, k8s-host-pid-host-users, k8s-host-ipc-host-users:
+        {field} needs the node's users, and hostUsers is false | drop hostUsers or {field}
+    k8s-dns-config-required: dnsPolicy None needs dnsConfig | give it, with a nameserver
+    k8s-dns-config-nameservers-required: dnsPolicy None needs one of the nameservers | list a nameserver
+    k8s-dns-config-searches-too-long: the search domains have {found} characters in all | use at most {limit}
+    k8s-annotations-too-long: the annotations have {found} bytes in all | use at most {limit}
+    k8s-spread-match-label-keys-both-lists, k8s-pod-affinity-match-label-keys-both-lists:
+        {found} is selected on twice | name it once
+    k8s-spread-match-label-keys-selector-mismatch, k8s-pod-affinity-match-label-keys-selector-mismatch:
+        {field} add to a labelSelector, and there is none | give a labelSelector
+    pod-affinity-label-key-selected:
+        {found} stands in matchLabelKeys and in the labelSelector, and Kubernetes would join the two
+        | name it in one of them
+    k8s-security-sysctls-name-duplicate: {found} is set twice | keep one of the two
+    k8s-security-sysctls-name-not-allowed:
+        {found} is the node's own, and the pod has {field} | drop {field}, or the setting
+    k8s-volumes-projected-path-conflict, pod-projected-path-hidden:
+        two files of the volume have the path {found} | move one of them
+""")
 
 
 def judge_template(template: object) -> list[Fault]:
@@ -177,7 +160,7 @@ def _keys(selector: Json) -> set[str]:
     return {*selector.get("matchLabels", {}), *expressions}
 
 
-def judge_sysctls(spec: Mapping[str, Any]) -> Iterator[Fault]:
+def judge_sysctls(spec: Json) -> Iterator[Fault]:
     """Judge the kernel settings of a pod against each other and against what it shares with its node."""
     seen = set()
     for i, sysctl in enumerate(spec.get("securityContext", {}).get("sysctls", ())):

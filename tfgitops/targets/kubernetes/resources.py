@@ -13,56 +13,35 @@ from tfgitops.targets.kubernetes.quantity import NANO, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.targets.routes import Route
-
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 _FAMILY = "k8s-container-resources"
 NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE = "hugepages-"
-RULES = Rules(
-    {
-        f"{_FAMILY}-qualified-name": (
-            "{found} is not a legal name of a resource",
-            "write name or example.com/name",
-        ),
-        f"{_FAMILY}-resource-unknown": (
-            "{found} is no resource of a container",
-            "use cpu, memory, ephemeral-storage, hugepages-SIZE or a device like nvidia.com/gpu",
-        ),
-        f"{_FAMILY}-resource-not-extended": (
-            "{found} cannot be the name of a device",
-            "use the name that its driver gives",
-        ),
-        f"{_FAMILY}-min": ("{resource} is below zero", "write 0 or more"),
-        f"{_FAMILY}-whole-number": ("{resource} is counted in whole pieces", "write a whole number"),
-        "resource-beyond-counting": ("{resource} is more than Kubernetes can count", "write less"),
-        f"{_FAMILY}-page-multiple": (
-            "{resource} must be a whole number of pages of that size",
-            "write a multiple of {page}",
-        ),
-        f"{_FAMILY}-hugepages-alone": (
-            "huge pages need cpu or memory beside them",
-            "give cpu and memory too",
-        ),
-        f"{_FAMILY}-limit-missing": (
-            "{resource} cannot be shared out twice, so it needs a limit",
-            "give limits {resource}: {request}",
-        ),
-        f"{_FAMILY}-request-not-limit": (
-            "{resource} cannot be shared out twice, so its request ({request}) must be its limit ({limit})",
-            "make them equal",
-        ),
-        f"{_FAMILY}-request-over-limit": (
-            "the request for {resource} ({request}) is above its limit ({limit})",
-            "lower it, or raise the limit",
-        ),
-        f"{_FAMILY}-claims-unknown-reference": ("the pod has no resource claim {found}", "declare it"),
-    }
-)
+RULES = Rules.read("""
+    k8s-container-resources-qualified-name: {found} is not a legal name of a resource | write name or example.com/name
+    k8s-container-resources-resource-unknown:
+        {found} is no resource of a container
+        | use cpu, memory, ephemeral-storage, hugepages-SIZE or a device like nvidia.com/gpu
+    k8s-container-resources-resource-not-extended:
+        {found} cannot be the name of a device | use the name that its driver gives
+    k8s-container-resources-min: {resource} is below zero | write 0 or more
+    k8s-container-resources-whole-number: {resource} is counted in whole pieces | write a whole number
+    resource-beyond-counting: {resource} is more than Kubernetes can count | write less
+    k8s-container-resources-page-multiple:
+        {resource} must be a whole number of pages of that size | write a multiple of {page}
+    k8s-container-resources-hugepages-alone: huge pages need cpu or memory beside them | give cpu and memory too
+    k8s-container-resources-limit-missing:
+        {resource} cannot be shared out twice, so it needs a limit | give limits {resource}: {request}
+    k8s-container-resources-request-not-limit:
+        {resource} cannot be shared out twice, so its request ({request}) must be its limit ({limit}) | make them equal
+    k8s-container-resources-request-over-limit:
+        the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
+    k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
+""")
 
 
-def pod_requests(spec: Mapping[str, Any]) -> dict[str, int]:
+def pod_requests(spec: Json) -> dict[str, int]:
     """Return the effective requests of a PodSpec by resource, in nanos of its unit.
 
     Containers and native sidecars run together; other init containers run one after another before them, beside the
@@ -84,7 +63,7 @@ def pod_requests(spec: Mapping[str, Any]) -> dict[str, int]:
     return running
 
 
-def _requests(container: Mapping[str, Any]) -> dict[str, int]:
+def _requests(container: Json) -> dict[str, int]:
     resources = container.get("resources") or {}
     wanted = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
     return {name: quantity.parse(amount) for name, amount in wanted.items()}

@@ -34,18 +34,16 @@ _OPEN = frozenset(
 _RULES_FILES = {"pod.schema.json": "pod.rules.schema.json"}  # where a type's limits stand, if not beside its shape
 _SPECIAL = {"Quantity": "quantity", "IntOrString": "int-or-string", "FileMode": "integer"}
 _BITS = {"int32": 31}
-RULES = Rules(
-    {
-        "decode-wrong-type": ("{found} is not {wanted}", "write {wanted} here"),
-        "decode-not-integer": ("{found} is not a whole number", "write a whole number here"),
-        "decode-int-range": ("{found} is too large or too small", "write a number of at most {bits} bits"),
-        "decode-duration": ("{found} is not a duration", "write a number and a unit, like 90s, 10m or 1h30m"),
-        "decode-quantity-form": ("{found} is not a quantity", "{hint}"),
-        "crd-required": ("{key} is missing", "give {key}, or leave out the block that it belongs to"),
-        "crd-duplicate": ("{found} is listed twice", "keep one of the two"),
-        "null-in-list": ("an item of the list is empty", "take it out"),
-    }
-)
+RULES = Rules.read("""
+    decode-wrong-type: {found} is not {wanted} | write {wanted} here
+    decode-not-integer: {found} is not a whole number | write a whole number here
+    decode-int-range: {found} is too large or too small | write a number of at most {bits} bits
+    decode-duration: {found} is not a duration | write a number and a unit, like 90s, 10m or 1h30m
+    decode-quantity-form: {found} is not a quantity | {hint}
+    crd-required: {key} is missing | give {key}, or leave out the block that it belongs to
+    crd-duplicate: {found} is listed twice | keep one of the two
+    null-in-list: an item of the list is empty | take it out
+""")
 
 
 @dataclass(kw_only=True)

@@ -25,64 +25,13 @@ _OPTION = re.compile(r"--?[A-Za-z]+").fullmatch
 _PLAIN_WORD = re.compile(f"[{_OPERATORS}]+|[^{_OPERATORS}{_BLANKS}]+")
 _QUOTE = re.compile(r"['\"\\]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|"})
-_NOT_A_PROGRAM = frozenset(
-    {
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "while",
-        "until",
-        "for",
-        "in",
-        "{",
-        "}",
-        "!",
-        "[[",
-        "function",
-        "select",
-        "time",
-        "break",
-        ":",
-        "continue",
-        ".",
-        "eval",
-        "exec",
-        "exit",
-        "export",
-        "readonly",
-        "return",
-        "set",
-        "shift",
-        "times",
-        "trap",
-        "unset",
-        "source",
-        "alias",
-        "bg",
-        "cd",
-        "command",
-        "fc",
-        "fg",
-        "getopts",
-        "hash",
-        "jobs",
-        "read",
-        "type",
-        "ulimit",
-        "umask",
-        "unalias",
-        "wait",
-        "local",
-        "declare",
-        "let",
-    }
-)  # fmt: skip - POSIX reserved words, special built-ins, and built-ins that are no program of their own
+# POSIX reserved words, special built-ins, and built-ins that are no program of their own.
+_NOT_A_PROGRAM = frozenset({
+    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
+    "[[", "function", "select", "time", "break", ":", "continue", ".", "eval", "exec", "exit", "export", "readonly",
+    "return", "set", "shift", "times", "trap", "unset", "source", "alias", "bg", "cd", "command", "fc", "fg", "getopts",
+    "hash", "jobs", "read", "type", "ulimit", "umask", "unalias", "wait", "local", "declare", "let",
+})  # fmt: skip
 
 
 _POSIX_SHELLS = frozenset({"sh", "dash"})

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _SHOWN_MAX = 60
-RULES = Rules(
-    {
-        "drift-added": ("{place} is left out, and the server would store {after}", "write {after} there"),
-        "drift-dropped": ("{place} is {found}, and the server would drop it", "leave it out"),
-        "drift-changed": ("{place} is {found}, and the server would store {after}", "write {after}"),
-    }
-)
+RULES = Rules.read("""
+    drift-added: {place} is left out, and the server would store {after} | write {after} there
+    drift-dropped: {place} is {found}, and the server would drop it | leave it out
+    drift-changed: {place} is {found}, and the server would store {after} | write {after}
+""")
 
 
 def three_way(live: Json, old: Json, new: Json) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
@@ -17,8 +17,7 @@ from tfgitops.targets.volcano.tasks import judge_tasks, judge_topologies, replic
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Json = Mapping[str, Any]
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
 REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
 KNOWN = ("env", "svc", "ssh", "tensorflow", "pytorch", "mpi", "ray", "hcclrank")
@@ -28,52 +27,29 @@ _GO_INT = re.compile(
     r"([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]?((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))"
 ).fullmatch
 _BASES = (16, 2, 8, 10)
-RULES = Rules(
-    {
-        "status-given": ("status is the controller's to write", "leave it out"),
-        "mutate-spec-missing": ("the object has no spec", "give it one"),
-        "job-no-tasks": ("the job has no tasks", "give it at least one"),
-        "job-name": (
-            "the job's name has {found} characters, and becomes a label of its pods",
-            "use at most 63",
-        ),
-        "job-name-dots": (
-            "the svc plugin makes a Service of the job's name, which cannot hold dots",
-            "use hyphens",
-        ),
-        "job-name-digit": (
-            "the svc plugin makes a Service of the job's name, which must start with a letter",
-            "put a letter first",
-        ),
-        "job-min-over-total": (
-            "minAvailable is {found}, but all tasks together have {total} replicas",
-            "ask for at most {total}",
-        ),
-        "job-too-large": ("all tasks together have {found} replicas, more than Volcano counts", "use fewer"),
-        "job-volume-path-duplicate": ("two of the job's volumes are mounted at {found}", "move one of them"),
-        "job-volume-two-claims": (
-            "a job's volume has an existing claim or a new one, not both",
-            "keep volumeClaimName or volumeClaim",
-        ),
-        "job-volume-no-claim": ("this volume has no claim", "give volumeClaimName"),
-        "job-volume-claim-name": (
-            "{found} is not a legal name of a claim",
-            "use lower-case letters, digits, - and .",
-        ),
-        "queue-is-root": ("jobs cannot be put into the root queue", "use a queue below it"),
-        "queue-missing": ("there is no queue {found}", "use one of {queues}"),
-        "queue-not-open": ("the queue {queue} is {found}, and takes no jobs", "open it, or use another queue"),
-        "queue-not-leaf": (
-            "the queue {found} has queues below it, so it takes no jobs itself",
-            "use one of {queues}",
-        ),
-        "plugin-unknown": ("Volcano has no plugin {found}", f"use one of {', '.join(KNOWN)}"),
-        "plugin-mpi-no-master": (
-            "the mpi plugin starts from the task {found}, and the job has no such task",
-            "name one of {tasks} by --master=",
-        ),
-    }
-)
+RULES = Rules.read("""
+    status-given: status is the controller's to write | leave it out
+    mutate-spec-missing: the object has no spec | give it one
+    job-no-tasks: the job has no tasks | give it at least one
+    job-name: the job's name has {found} characters, and becomes a label of its pods | use at most 63
+    job-name-dots: the svc plugin makes a Service of the job's name, which cannot hold dots | use hyphens
+    job-name-digit:
+        the svc plugin makes a Service of the job's name, which must start with a letter | put a letter first
+    job-min-over-total: minAvailable is {found}, but all tasks together have {total} replicas | ask for at most {total}
+    job-too-large: all tasks together have {found} replicas, more than Volcano counts | use fewer
+    job-volume-path-duplicate: two of the job's volumes are mounted at {found} | move one of them
+    job-volume-two-claims:
+        a job's volume has an existing claim or a new one, not both | keep volumeClaimName or volumeClaim
+    job-volume-no-claim: this volume has no claim | give volumeClaimName
+    job-volume-claim-name: {found} is not a legal name of a claim | use lower-case letters, digits, - and .
+    queue-is-root: jobs cannot be put into the root queue | use a queue below it
+    queue-missing: there is no queue {found} | use one of {queues}
+    queue-not-open: the queue {queue} is {found}, and takes no jobs | open it, or use another queue
+    queue-not-leaf: the queue {found} has queues below it, so it takes no jobs itself | use one of {queues}
+    plugin-unknown: Volcano has no plugin {found} | use one of {known}
+    plugin-mpi-no-master:
+        the mpi plugin starts from the task {found}, and the job has no such task | name one of {tasks} by --master=
+""")
 
 
 def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
@@ -196,13 +172,11 @@ def go_int(text: str) -> int | None:
     return number if -(1 << 63) <= number < 1 << 63 else None
 
 
-def _judge_plugins(
-    plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]], at: Route
-) -> Iterator[Fault]:
+def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
     """Judge the plugins' names, and the task that the mpi plugin starts from."""
     for name in plugins:
         if name not in KNOWN:
-            yield RULES.fault("plugin-unknown", (*at, name), found=show(name))
+            yield RULES.fault("plugin-unknown", (*at, name), found=show(name), known=", ".join(KNOWN))
     if "mpi" in plugins:
         master = _mpi_master(plugins["mpi"])
         tasknames = [task.get("name", "") for task in tasks]

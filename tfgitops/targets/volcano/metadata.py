@@ -11,35 +11,26 @@ from tfgitops.targets.kubernetes.pod import ANNOTATIONS_MAX, annotations_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_KEY = "a key is name or prefix/name, of letters, digits, - _ and ."
-RULES = Rules(
-    {
-        "meta-name-required": ("the object has no name", "give it one"),
-        "meta-name-too-long": ("the name has {found} characters", "use at most 253"),
-        "meta-name-dns-subdomain": ("{found} is not a legal name", "use lower-case letters, digits, - and ."),
-        "namespace-missing": (
-            "the object has no namespace, so it would land wherever the client happens to point",
-            "give the namespace",
-        ),
-        "meta-namespace-too-long": ("the namespace has {found} characters", "use at most 63"),
-        "meta-namespace-dns-label": ("{found} is not a legal namespace", "use lower-case letters, digits and -"),
-        "meta-labels-qualified-name": ("{found} is not a legal label key", _KEY),
-        "meta-labels-label-value": (
-            "{found} is not a legal label value",
-            "a label's value has at most 63 letters, digits, - _ and .",
-        ),
-        "meta-annotations-qualified-name": ("{found} is not a legal annotation key", _KEY),
-        "meta-annotations-too-long": (
-            "the annotations have {found} bytes, more than Kubernetes keeps",
-            "use at most 262144",
-        ),
-        "meta-finalizers-qualified-name": ("{found} is not a legal finalizer", _KEY),
-        "meta-owner-references": (
-            "a manifest in Git cannot name its owner, whose uid the cluster makes",
-            "leave ownerReferences out",
-        ),
-    }
-)
+RULES = Rules.read("""
+    meta-name-required: the object has no name | give it one
+    meta-name-too-long: the name has {found} characters | use at most 253
+    meta-name-dns-subdomain: {found} is not a legal name | use lower-case letters, digits, - and .
+    namespace-missing:
+        the object has no namespace, so it would land wherever the client happens to point | give the namespace
+    meta-namespace-too-long: the namespace has {found} characters | use at most 63
+    meta-namespace-dns-label: {found} is not a legal namespace | use lower-case letters, digits and -
+    meta-labels-qualified-name:
+        {found} is not a legal label key | a key is name or prefix/name, of letters, digits, - _ and .
+    meta-labels-label-value:
+        {found} is not a legal label value | a label's value has at most 63 letters, digits, - _ and .
+    meta-annotations-qualified-name:
+        {found} is not a legal annotation key | a key is name or prefix/name, of letters, digits, - _ and .
+    meta-annotations-too-long: the annotations have {found} bytes, more than Kubernetes keeps | use at most 262144
+    meta-finalizers-qualified-name:
+        {found} is not a legal finalizer | a key is name or prefix/name, of letters, digits, - _ and .
+    meta-owner-references:
+        a manifest in Git cannot name its owner, whose uid the cluster makes | leave ownerReferences out
+""")
 
 
 def judge_metadata(metadata: Mapping[str, Any], *, namespaced: bool) -> Iterator[Fault]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.kubernetes.quantity import NANO, write
@@ -12,51 +12,31 @@ from tfgitops.targets.volcano.metadata import judge_metadata
 from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tfgitops.targets.routes import Route
-
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 Op = Literal["create", "update"]
 
-_NEGATIVE = ("{field} of {resource} is below zero", "write 0 or more")
-_BROKEN = ("{resource} is counted in whole pieces, and {found} is none", "write a whole number")
-_OVER = ("{what} is {found}, more than {name} ({most})", "lower the one or raise the other")
-RULES = Rules(
-    {
-        "status-given": ("status is the controller's to write", "leave it out"),
-        "mutate-spec-missing": ("the queue has no spec", "give it one"),
-        "queue-root-protected": (
-            "the root queue is Volcano's own, and not for a manifest to change",
-            "leave it out",
-        ),
-        **{f"queue-{field}-min": _NEGATIVE for field in FIELDS},
-        **{f"queue-{field}-whole-number": _BROKEN for field in FIELDS},
-        "queue-deserved-over-capability": _OVER,
-        "queue-guarantee-over-deserved": _OVER,
-        "queue-guarantee-without-deserved": (
-            "the queue guarantees {resource}, but deserves none",
-            "give deserved for {resource}, at least as much",
-        ),
-        "queue-own-parent": ("the queue is its own parent", "name another one"),
-        "queue-parent-missing": ("there is no queue {found} to stand below", "declare it"),
-        "queue-too-deep": (
-            f"the tree of queues would be more than {DEPTH_MAX} levels deep",
-            "choose a parent nearer to the root",
-        ),
-        "queue-parent-busy": (
-            "pods run in the queue {found}, so it cannot have queues below it",
-            "wait for them, or choose another parent",
-        ),
-        "queue-deserved-sum": _OVER,
-        "queue-guarantee-sum": _OVER,
-        "queue-deserved-under-children": _OVER,
-        "queue-guarantee-under-children": _OVER,
-        "queue-capability-over-ancestor": _OVER,
-        "queue-capability-under-child": _OVER,
-    }
-)
+RULES = Rules.read("""
+    status-given: status is the controller's to write | leave it out
+    mutate-spec-missing: the queue has no spec | give it one
+    queue-root-protected: the root queue is Volcano's own, and not for a manifest to change | leave it out
+    queue-capability-min, queue-deserved-min, queue-guarantee-min: {field} of {resource} is below zero | write 0 or more
+    queue-capability-whole-number, queue-deserved-whole-number, queue-guarantee-whole-number:
+        {resource} is counted in whole pieces, and {found} is none | write a whole number
+    queue-deserved-over-capability, queue-guarantee-over-deserved, queue-deserved-sum, queue-guarantee-sum,
+    queue-deserved-under-children, queue-guarantee-under-children, queue-capability-over-ancestor,
+    queue-capability-under-child:
+        {what} is {found}, more than {name} ({most}) | lower the one or raise the other
+    queue-guarantee-without-deserved:
+        the queue guarantees {resource}, but deserves none | give deserved for {resource}, at least as much
+    queue-own-parent: the queue is its own parent | name another one
+    queue-parent-missing: there is no queue {found} to stand below | declare it
+    queue-too-deep: the tree of queues would be more than {most} levels deep | choose a parent nearer to the root
+    queue-parent-busy:
+        pods run in the queue {found}, so it cannot have queues below it | wait for them, or choose another parent
+""")
 SAID_TWICE = frozenset({"queue-deserved-sum", "queue-guarantee-sum", "queue-capability-under-child"})
 """Rules that say again what is said of another queue: sums of the parent, a capability of the child."""
 
@@ -133,7 +113,7 @@ def _judge_place(tree: Tree) -> Iterator[Fault]:
     elif missing:
         yield RULES.fault("queue-parent-missing", at, found=missing[0])
     elif max(map(tree.depth, [tree.name, *tree.descendants(tree.name)])) > DEPTH_MAX:
-        yield RULES.fault("queue-too-deep", at, found=parent)
+        yield RULES.fault("queue-too-deep", at, found=parent, most=DEPTH_MAX)
     elif parent != ROOT_QUEUE and list(tree.children(parent)) == [tree.name] and tree.running(parent):
         yield RULES.fault("queue-parent-busy", at, found=parent)
 

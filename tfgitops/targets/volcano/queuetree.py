@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.quantity import parse
@@ -12,7 +12,7 @@ from tfgitops.targets.kubernetes.quantity import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json
 
 Amounts = dict[str, int]  # by resource, as `parse` counts
 
@@ -23,20 +23,14 @@ HIERARCHY = "volcano.sh/hierarchy"
 WEIGHTS = "volcano.sh/hierarchy-weights"
 
 _AT = ("metadata", "annotations")
-RULES = Rules(
-    {
-        "queue-hierarchy-length": (
-            "the path {path} and the weights {weights} differ in depth",
-            "give one weight for each step of the path",
-        ),
-        "queue-hierarchy-weight-number": ("the weight {found} is not a number", "write a number"),
-        "queue-hierarchy-weight-zero": ("the weight {found} is not above zero", "write 1 or more"),
-        "queue-hierarchy-prefix": (
-            "the path of the queue {queue} runs through this one",
-            "give this queue a path that ends where no other goes on",
-        ),
-    }
-)
+RULES = Rules.read("""
+    queue-hierarchy-length:
+        the path {path} and the weights {weights} differ in depth | give one weight for each step of the path
+    queue-hierarchy-weight-number: the weight {found} is not a number | write a number
+    queue-hierarchy-weight-zero: the weight {found} is not above zero | write 1 or more
+    queue-hierarchy-prefix:
+        the path of the queue {queue} runs through this one | give this queue a path that ends where no other goes on
+""")
 
 
 class Tree:
@@ -115,7 +109,7 @@ class Tree:
         return total
 
 
-def judge_hierarchy(name: str, annotations: Mapping[str, str], queues: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+def judge_hierarchy(name: str, annotations: Mapping[str, str], queues: Sequence[Json]) -> Iterator[Fault]:
     """Judge path and weights against each other, and the path against those of other queues."""
     path, weights = annotations.get(HIERARCHY, ""), annotations.get(WEIGHTS, "")
     if not path and not weights:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.containers import PROBES
@@ -17,7 +17,7 @@ from tfgitops.targets.volcano.tasks import replicas_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
 WARNINGS = frozenset({"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready"})
 """Rules whose breach may be meant."""
@@ -42,68 +42,52 @@ _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _FORCE = "kustomize.toolkit.fluxcd.io/force"
 _VOLCANO_PATH = "/etc/volcano"
 _OF_THE_CLASS = ("priority", "preemptionPolicy")
-RULES = Rules(
-    {
-        "policy-event-twice": ("this policy names the event {found} twice", "name it once"),
-        "policy-pending-no-timeout": (
-            "a policy for PodPending without a timeout does nothing",
-            "add one, such as `timeout: 10m`",
-        ),
-        "policy-timeout": ("the timeout {found} is not a time to wait for", "write it as 30s, 10m or 1h30m"),
-        "policy-exit-code-range": ("no container exits with {found}", "use a code of 1 to 255"),
-        "policy-exit-code-on-failure": (
-            "with restartPolicy OnFailure the container is restarted, and no policy sees its exit code",
-            "use restartPolicy Never, or an event",
-        ),
-        "pending-restarts-pod": (
-            "{found} for PodPending is reported not to work",
-            "RestartJob does",
-        ),
-        "failed-beats-evicted": (
-            "an evicted pod may be seen as failed, and then {found} for PodFailed beats the policy for PodEvicted",
-            "give both events the same action",
-        ),
-        "any-task-ends-job": (
-            "with TaskCompleted here, any task that completes ends the job",
-            "leave it out, or give it to the task whose end is the job's",
-        ),
-        "plugin-argument": (
-            "{found} is not an argument that the plugin {plugin} reads: Volcano ignores it, and those behind it",
-            "write --flag=value, with one of {flags}",
-        ),
-        "plugin-discovery": (
-            "Volcano's plugin {plugin} would write variables beside those of the compiler",
-            "leave it out: TF_CONFIG and the hosts are written already",
-        ),
-        "plugin-flag-twice": ("the flag --{flag} is given twice, and the last one counts", "give it once"),
-        "plugin-port": ("{found} is no port", "write a number from 1 to 65535"),
-        "svc-not-ready": (
-            "the names of pods that are not ready yet would not resolve, and peers wait for each other before they are",
-            "leave --publish-not-ready-addresses out",
-        ),
-        "sync-destroys": (
-            "{found} lets {controller} replace or reorder jobs: runs would be lost, or never start",
-            "leave it out: a changed job has a new name",
-        ),
-        "pod-grace-negative": ("terminationGracePeriodSeconds {found} is not a time to wait", "use 0 or more"),
-        "pod-root-forbidden": ("the container must not run as root, and runs as user 0", "choose another runAsUser"),
-        "pod-volume-no-source": ("the volume {found} has no source", "say what it is, such as `emptyDir: {{}}`"),
-        "pod-medium": ("an emptyDir cannot have the medium {found}", "use Memory, or leave it out"),
-        "pod-reference-name": ("no {kind} can be called {found}", "use lower-case letters, digits, - and ."),
-        "pod-mount-twice": ("{found} is mounted already", "give one of the two another path"),
-        "pod-mount-volcano": ("{found} is where Volcano mounts the hosts of the job", "choose another path"),
-        "pod-port-name-twice": ("two containers of the pod name a port {found}", "give one another name"),
-        "pod-topology-key": ("no node can have the label {found}", "use the key of a label"),
-        "pod-class-decides": (
-            "{field} is what the pod's PriorityClass says: Kubernetes refuses pods with another value",
-            "leave it out, and name a class by the job's `priorityClassName`",
-        ),
-        "pod-port-unknown": ("the container has no port {found}, so this fails for ever", "{remedy}"),
-    }
-)
+RULES = Rules.read("""
+    policy-event-twice: this policy names the event {found} twice | name it once
+    policy-pending-no-timeout: a policy for PodPending without a timeout does nothing | add one, such as `timeout: 10m`
+    policy-timeout: the timeout {found} is not a time to wait for | write it as 30s, 10m or 1h30m
+    policy-exit-code-range: no container exits with {found} | use a code of 1 to 255
+    policy-exit-code-on-failure:
+        with restartPolicy OnFailure the container is restarted, and no policy sees its exit code
+        | use restartPolicy Never, or an event
+    pending-restarts-pod: {found} for PodPending is reported not to work | RestartJob does
+    failed-beats-evicted:
+        an evicted pod may be seen as failed, and then {found} for PodFailed beats the policy for PodEvicted
+        | give both events the same action
+    any-task-ends-job:
+        with TaskCompleted here, any task that completes ends the job
+        | leave it out, or give it to the task whose end is the job's
+    plugin-argument:
+        {found} is not an argument that the plugin {plugin} reads: Volcano ignores it, and those behind it
+        | write --flag=value, with one of {flags}
+    plugin-discovery:
+        Volcano's plugin {plugin} would write variables beside those of the compiler
+        | leave it out: TF_CONFIG and the hosts are written already
+    plugin-flag-twice: the flag --{flag} is given twice, and the last one counts | give it once
+    plugin-port: {found} is no port | write a number from 1 to 65535
+    svc-not-ready:
+        the names of pods that are not ready yet would not resolve, and peers wait for each other before they are
+        | leave --publish-not-ready-addresses out
+    sync-destroys:
+        {found} lets {controller} replace or reorder jobs: runs would be lost, or never start
+        | leave it out: a changed job has a new name
+    pod-grace-negative: terminationGracePeriodSeconds {found} is not a time to wait | use 0 or more
+    pod-root-forbidden: the container must not run as root, and runs as user 0 | choose another runAsUser
+    pod-volume-no-source: the volume {found} has no source | say what it is, such as `emptyDir: {{}}`
+    pod-medium: an emptyDir cannot have the medium {found} | use Memory, or leave it out
+    pod-reference-name: no {kind} can be called {found} | use lower-case letters, digits, - and .
+    pod-mount-twice: {found} is mounted already | give one of the two another path
+    pod-mount-volcano: {found} is where Volcano mounts the hosts of the job | choose another path
+    pod-port-name-twice: two containers of the pod name a port {found} | give one another name
+    pod-topology-key: no node can have the label {found} | use the key of a label
+    pod-class-decides:
+        {field} is what the pod's PriorityClass says: Kubernetes refuses pods with another value
+        | leave it out, and name a class by the job's `priorityClassName`
+    pod-port-unknown: the container has no port {found}, so this fails for ever | {remedy}
+""")
 
 
-def judge_use(manifest: Mapping[str, Any], *, tasks: bool = True) -> list[Fault]:
+def judge_use(manifest: Json, *, tasks: bool = True) -> list[Fault]:
     """List what is admitted and no use in a Job with all its defaults.
 
     :param tasks: whether to judge each task by itself, too.
@@ -117,7 +101,7 @@ def judge_use(manifest: Mapping[str, Any], *, tasks: bool = True) -> list[Fault]
     return found
 
 
-def judge_task(task: Mapping[str, Any]) -> Iterator[Fault]:
+def judge_task(task: Json) -> Iterator[Fault]:
     """Judge one task of a Job."""
     policies, pod = task.get("policies", ()), task["template"]["spec"]
     yield from _judge_policies(policies, ("policies",))
@@ -127,7 +111,7 @@ def judge_task(task: Mapping[str, Any]) -> Iterator[Fault]:
         yield fault.below(("template", "spec"))
 
 
-def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
+def _judge_metadata(metadata: Json) -> Iterator[Fault]:
     """Judge what the object asks of Argo CD and Flux (docs/volcano.md 7)."""
     annotations = metadata.get("annotations", {})
     for option in annotations.get(_SYNC_OPTIONS, "").split(","):
@@ -139,13 +123,13 @@ def _judge_metadata(metadata: Mapping[str, Any]) -> Iterator[Fault]:
             yield RULES.fault("sync-destroys", ("metadata", field, _FORCE), found=_FORCE, controller="Flux")
 
 
-def _judge_end(policies: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+def _judge_end(policies: Sequence[Json], tasks: Sequence[Json]) -> Iterator[Fault]:
     for index, policy in enumerate(policies):
         if len(tasks) > 1 and policy.get("action") == "CompleteJob" and "TaskCompleted" in events_of(policy):
             yield RULES.fault("any-task-ends-job", place_of(policy, "TaskCompleted", ("spec", "policies", index)))
 
 
-def _judge_policies(policies: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:
+def _judge_policies(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
     actions: dict[str, str] = {}
     for index, policy in enumerate(policies):
         here = (*at, index)
@@ -167,13 +151,13 @@ def _judge_policies(policies: Sequence[Mapping[str, Any]], at: Route) -> Iterato
         yield RULES.fault("failed-beats-evicted", at, found=actions["PodFailed"])
 
 
-def _judge_exit_codes(policies: Sequence[Mapping[str, Any]], at: Route) -> Iterator[Fault]:
+def _judge_exit_codes(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
     for index, policy in enumerate(policies):
         if "exitCode" in policy:
             yield RULES.fault("policy-exit-code-on-failure", (*at, index, "exitCode"))
 
 
-def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) -> Iterator[Fault]:
     for plugin, arguments in plugins.items():
         at = ("spec", "plugins", plugin)
         if plugin in _DISCOVERY:
@@ -199,7 +183,7 @@ def _reads(plugin: str, flag: str, value: str) -> bool:
     return flag in FLAGS[plugin] and (flag not in _BOOLEAN or value in ("true", "false"))
 
 
-def _judge_pod(spec: Mapping[str, Any]) -> Iterator[Fault]:
+def _judge_pod(spec: Json) -> Iterator[Fault]:
     """Judge a PodSpec that Kubernetes admits."""
     grace = spec.get("terminationGracePeriodSeconds", 0)
     if grace < 0:
@@ -222,7 +206,7 @@ def _judge_pod(spec: Mapping[str, Any]) -> Iterator[Fault]:
             yield from _judge_port_names(container, (key, index))
 
 
-def _judge_volume(volume: Mapping[str, Any], at: Route) -> Iterator[Fault]:
+def _judge_volume(volume: Json, at: Route) -> Iterator[Fault]:
     if set(volume) == {"name"}:
         yield RULES.fault("pod-volume-no-source", at, found=volume["name"])
     medium = (volume.get("emptyDir") or {}).get("medium", "")
@@ -242,9 +226,7 @@ def _judge_reference(kind: str, name: str, at: Route) -> Iterator[Fault]:
         yield RULES.fault("pod-reference-name", at, found=show(name), kind=kind)
 
 
-def _judge_container(
-    container: Mapping[str, Any], pod: Mapping[str, Any], ports: set[str], at: Route
-) -> Iterator[Fault]:
+def _judge_container(container: Json, pod: Json, ports: set[str], at: Route) -> Iterator[Fault]:
     security = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
     if security.get("runAsNonRoot") and security.get("runAsUser") == 0:
         yield RULES.fault("pod-root-forbidden", (*at, "securityContext"))
@@ -263,7 +245,7 @@ def _judge_container(
         ports.add(port.get("name", ""))
 
 
-def _judge_port_names(container: Mapping[str, Any], at: Route) -> Iterator[Fault]:
+def _judge_port_names(container: Json, at: Route) -> Iterator[Fault]:
     """Judge that what asks for a port by its name finds it: the kubelet looks among the container's own ports alone."""
     known = [port["name"] for port in container.get("ports", ()) if port.get("name")]
     for place, handler in _handlers(container):
@@ -276,7 +258,7 @@ def _judge_port_names(container: Mapping[str, Any], at: Route) -> Iterator[Fault
                 yield RULES.fault("pod-port-unknown", where, found=show(wanted), expected=expected, remedy=remedy)
 
 
-def _handlers(container: Mapping[str, Any]) -> Iterator[tuple[Route, Mapping[str, Any]]]:
+def _handlers(container: Json) -> Iterator[tuple[Route, Json]]:
     """Yield each probe and each lifecycle hook of a container, with its place in it."""
     for probe in PROBES:
         yield (probe,), container.get(probe) or {}
