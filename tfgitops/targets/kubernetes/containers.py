@@ -69,8 +69,15 @@ def judge_containers(spec: Json) -> Iterator[Fault]:
         yield from _judge_env(container, at)
         yield from _judge_probes(container, at)
         yield from _judge_hooks(container, spec, at)
-        yield from _judge_privileges(container, spec, at)
-    yield from _judge_container_names(spec)
+        security = container.get("securityContext", {})
+        if security.get("procMount") == "Unmasked" and spec.get("hostUsers") is not False:
+            rule = "k8s-container-security-proc-mount-needs-user-namespace"
+            yield RULES.fault(rule, (*at, "securityContext", "procMount"))
+    seen = set()
+    for at, container in containers_of(spec):
+        if (name := container.get("name")) in seen:
+            yield RULES.fault("k8s-container-name-duplicate", (*at, "name"), name=name)
+        seen.add(name)
     yield from _judge_ports(spec)
 
 
@@ -92,9 +99,8 @@ def _judge_kind(container: Json, at: Route) -> Iterator[Fault]:
 def _judge_env(container: Json, at: Route) -> Iterator[Fault]:
     for i, variable in enumerate(container.get("env", ())):
         if "valueFrom" in variable and variable.get("value"):
-            place = (*at, "env", i, "valueFrom")
-            name = variable.get("name")
-            yield RULES.fault("k8s-container-env-value-from-value-and-source", place, name=name)
+            rule = "k8s-container-env-value-from-value-and-source"
+            yield RULES.fault(rule, (*at, "env", i, "valueFrom"), name=variable.get("name"))
 
 
 def _judge_probes(container: Json, at: Route) -> Iterator[Fault]:
@@ -114,22 +120,6 @@ def _judge_hooks(container: Json, spec: Json, at: Route) -> Iterator[Fault]:
         if sleep is not None and not 0 < sleep["seconds"] <= grace:
             place = (*at, "lifecycle", hook, "sleep")
             yield RULES.fault("k8s-hook-sleep-range", place, found=sleep["seconds"], grace=grace)
-
-
-def _judge_privileges(container: Json, spec: Json, at: Route) -> Iterator[Fault]:
-    security = container.get("securityContext", {})
-    if security.get("procMount") == "Unmasked" and spec.get("hostUsers") is not False:
-        place = (*at, "securityContext", "procMount")
-        yield RULES.fault("k8s-container-security-proc-mount-needs-user-namespace", place)
-
-
-def _judge_container_names(spec: Json) -> Iterator[Fault]:
-    seen = set()
-    for at, container in containers_of(spec):
-        name = container.get("name")
-        if name in seen:
-            yield RULES.fault("k8s-container-name-duplicate", (*at, "name"), name=name)
-        seen.add(name)
 
 
 def _judge_ports(spec: Json) -> Iterator[Fault]:
@@ -182,10 +172,8 @@ def _judge_folders(container: Json, volumes: Json, at: Route) -> Iterator[Fault]
 
 
 def _judge_devices(container: Json, volumes: Json, at: Route) -> Iterator[Fault]:
-    family = "k8s-container-volume-devices"
-    mounts = container.get("volumeMounts", ())
-    names = {mount.get("name") for mount in mounts}
-    paths = {mount.get("mountPath") for mount in mounts}
+    family, mounts = "k8s-container-volume-devices", container.get("volumeMounts", ())
+    names, paths = ({mount.get(key) for mount in mounts} for key in ("name", "mountPath"))
     for i, device in enumerate(container["volumeDevices"]):
         place = (*at, "volumeDevices", i)
         name, path = device.get("name"), device.get("devicePath")

@@ -86,14 +86,11 @@ def _judge_claims(spec: Json) -> Iterator[Fault]:
 def _judge_spec(spec: Json) -> Iterator[Fault]:
     if not spec.get("containers"):
         yield RULES.fault("k8s-containers-required", ("containers",))
-    yield from _judge_host(spec)
-    yield from _judge_dns(spec)
-    yield from judge_containers(spec)
-    yield from judge_mounts(spec)
-    yield from judge_resources(spec)
-    yield from judge_label_keys(spec)
-    yield from judge_sysctls(spec)
-    yield from judge_projected_paths(spec)
+    for judge in (
+        _judge_host, _judge_dns, judge_containers, judge_mounts, judge_resources, _judge_label_keys, _judge_sysctls,
+        _judge_projected_paths,
+    ):  # fmt: skip
+        yield from judge(spec)
 
 
 def _judge_host(spec: Json) -> Iterator[Fault]:
@@ -116,11 +113,11 @@ def _judge_dns(spec: Json) -> Iterator[Fault]:
             yield RULES.fault("k8s-dns-config-nameservers-required", ("dnsConfig", "nameservers"))
     size = len(" ".join(config.get("searches", ()))) if config else 0
     if size > SEARCHES_MAX:
-        at = ("dnsConfig", "searches")
-        yield RULES.fault("k8s-dns-config-searches-too-long", at, found=size, limit=SEARCHES_MAX)
+        rule = "k8s-dns-config-searches-too-long"
+        yield RULES.fault(rule, ("dnsConfig", "searches"), found=size, limit=SEARCHES_MAX)
 
 
-def judge_label_keys(spec: Json) -> Iterator[Fault]:
+def _judge_label_keys(spec: Json) -> Iterator[Fault]:
     """Judge the keys of topology spread constraints, also against their selectors, and of pod affinities."""
     for i, spread in enumerate(spec.get("topologySpreadConstraints", ())):
         used = _keys(spread.get("labelSelector", {}))
@@ -160,7 +157,7 @@ def _keys(selector: Json) -> set[str]:
     return {*selector.get("matchLabels", {}), *expressions}
 
 
-def judge_sysctls(spec: Json) -> Iterator[Fault]:
+def _judge_sysctls(spec: Json) -> Iterator[Fault]:
     """Judge the kernel settings of a pod against each other and against what it shares with its node."""
     seen = set()
     for i, sysctl in enumerate(spec.get("securityContext", {}).get("sysctls", ())):
@@ -174,7 +171,7 @@ def judge_sysctls(spec: Json) -> Iterator[Fault]:
                 yield RULES.fault("k8s-security-sysctls-name-not-allowed", at, found=name, field=field)
 
 
-def judge_projected_paths(spec: Json) -> Iterator[Fault]:
+def _judge_projected_paths(spec: Json) -> Iterator[Fault]:
     """Judge the paths of all projected volumes."""
     for i, volume in enumerate(spec.get("volumes", ())):
         seen: dict[str, bool] = {}

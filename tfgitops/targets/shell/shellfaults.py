@@ -32,10 +32,6 @@ _SUSPICIOUS = re.compile(
 """Whether there is anything in a text that a fault could be made of: most have nothing."""
 
 
-class UnclosedError(ValueError):
-    """Raised where quotes or brackets are not closed: the shell says that best."""
-
-
 class Token(NamedTuple):
     """A word, an operator, or the end of a line, as it is written, and where it begins and ends.
 
@@ -54,7 +50,7 @@ def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of a text, each word with the command that it belongs to.
 
     Raises:
-        UnclosedError: quotes or brackets are not closed.
+        ValueError: quotes or brackets are not closed.
     """
     reader = _CommandFinder()
     for token in _pieces(text):
@@ -120,8 +116,7 @@ class _CommandFinder:
 
 def _pieces(text: str) -> Iterator[Token]:
     """Cut a text into words and operators; an array, a substitution and an arithmetic command are one each."""
-    at = 0
-    documents: list[tuple[str, bool]] = []
+    at, documents = 0, list[tuple[str, bool]]()
     while at < len(text):
         if text[at] in " \t\r":
             at += 1
@@ -168,7 +163,7 @@ def _behind(text: str, at: int) -> int:
         at += 1
         char, inside = text[at : at + 1], closers[-1]
         if not char:
-            raise UnclosedError
+            raise ValueError("quotes or brackets are not closed")
         if char == inside:
             closers.pop()
         elif inside == "'":
@@ -225,13 +220,11 @@ def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
         return ()
     try:
         found = list(tokens(body))
-    except UnclosedError:
+    except ValueError:  # the shell says best what is not closed
         return ()
     faults = [*_options(body, found), *_ends_of_lines(body, found), *_background(body, found)]
     faults += [] if bash else _bash_words(body, found)
-    first: dict[str, ShellFault] = {}
-    for fault in faults:
-        first.setdefault(fault.message, fault)
+    first = {fault.message: fault for fault in reversed(faults)}
     return tuple(sorted(first.values()))
 
 
@@ -252,9 +245,7 @@ def _options(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
 def _ends_of_lines(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
     """Find a backslash at the end of a line that does not do what it is there for."""
     for token in found:
-        if not token.is_word:
-            continue
-        if token.text[-1] in " \t" and not text[token.end :].partition("\n")[0].strip():
+        if token.is_word and token.text[-1] in " \t" and not text[token.end :].partition("\n")[0].strip():
             message = "there are blanks behind the '\\' at the end of the line, so the line does not go on"
             yield _fault(text, token, message, "take the blanks away", "\\" + token.text[-1])
     last = found[-1] if found else None
@@ -285,11 +276,7 @@ def _bash_own(text: str, token: Token) -> tuple[str, str] | None:
         return (shown, token.text) if shown else None
     if array := _ARRAY(token.text):
         return f"{array[0]}…)", array[0]
-    if token.leads and token.text in _BASH_COMMANDS and not _is_defined(text, token.text):
-        return token.text, token.text
+    if token.leads and token.text in _BASH_COMMANDS:
+        defined = re.search(rf"(?<![\w-]){re.escape(token.text)}[ \t]*\([ \t]*\)", text)  # a function of its own
+        return None if defined else (token.text, token.text)
     return ("set -o pipefail", "pipefail") if token.command == "set" and token.text == "pipefail" else None
-
-
-def _is_defined(text: str, word: str) -> bool:
-    """Tell whether a text has a function of its own that is called so."""
-    return bool(re.search(rf"(?<![\w-]){re.escape(word)}[ \t]*\([ \t]*\)", text))

@@ -28,10 +28,10 @@ NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray"
 """Job plugins that need others, which the webhook then adds."""
 # Fields that Go leaves out when they are false or 0. All other such fields are pointers, and are kept.
 _FALSE = frozenset({"hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly"})
-_ZERO = frozenset(
-    {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold", "hostPort"}
-    | {"replicas"}
-)
+_ZERO = frozenset({
+    "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold", "hostPort",
+    "replicas",
+})  # fmt: skip
 # Text fields that are pointers, and are kept when empty.
 _KEPT = frozenset({"runtimeClassName", "preemptionPolicy", "storageClassName", "service", "fsType", "type"})
 # Structures that are no pointers, and so always written: in a container, a template, a claim template.
@@ -47,11 +47,9 @@ class Stored:
 
 
 def stored(manifest: object, *, tasks: bool = True) -> Stored:
-    """Give what the server would make of a manifest that it creates.
+    """Return what the server would make of a manifest that it creates: the same object where it changes nothing.
 
-    What it leaves as it is comes back as the same object.
-
-    :param tasks: whether to look into tasks; if not, they are taken to be stored as they are.
+    Without ``tasks``, tasks are taken to be stored as they are.
     """
     settled = _settled(manifest, tasks=tasks)
     if settled.notes.faults:
@@ -163,10 +161,7 @@ def with_defaults(task: Json, position: int) -> Json:
 
 
 def rewritten(shape: Shape, value: Any, amount: Callable[[str | int], str | int] = canonical) -> Any:
-    """Write a settled value as Go writes it.
-
-    :param amount: how to write a quantity; by its value, it takes `2048Mi` and `2Gi` for the same.
-    """
+    """Write a settled value as Go does, and its quantities by ``amount``: `parse` takes 2048Mi and 2Gi for the same."""
     if shape.kind == "quantity":
         return amount(value)
     if shape.duration:

@@ -31,13 +31,16 @@ RULES = Rules.read("""
     meta-owner-references:
         a manifest in Git cannot name its owner, whose uid the cluster makes | leave ownerReferences out
 """)
+_NAMES = {
+    "name": ("meta-name-required", names.SUBDOMAIN_MAX, names.is_dns_subdomain, "dns-subdomain"),
+    "namespace": ("namespace-missing", names.LABEL_MAX, names.is_dns_label, "dns-label"),
+}
 
 
 def judge_metadata(metadata: Mapping[str, Any], *, namespaced: bool) -> Iterator[Fault]:
     """Judge name, namespace, labels, annotations, finalizers and owners."""
-    yield from _judge_name(metadata.get("name", ""))
-    if namespaced:
-        yield from _judge_namespace(metadata.get("namespace", ""))
+    for field in ("name", "namespace") if namespaced else ("name",):
+        yield from _judge_name(field, metadata.get(field, ""))
     yield from _judge_labels(metadata.get("labels", {}))
     yield from _judge_annotations(metadata.get("annotations", {}))
     for finalizer in metadata.get("finalizers", ()):
@@ -48,24 +51,14 @@ def judge_metadata(metadata: Mapping[str, Any], *, namespaced: bool) -> Iterator
         yield RULES.fault("meta-owner-references", ("metadata", "ownerReferences"))
 
 
-def _judge_name(name: str) -> Iterator[Fault]:
-    at = ("metadata", "name")
+def _judge_name(field: str, name: str) -> Iterator[Fault]:
+    missing, most, is_legal, form = _NAMES[field]
     if not name:
-        yield RULES.fault("meta-name-required", at)
-    elif len(name) > names.SUBDOMAIN_MAX:
-        yield RULES.fault("meta-name-too-long", at, found=len(name))
-    elif not names.is_dns_subdomain(name):
-        yield RULES.fault("meta-name-dns-subdomain", at, found=show(name))
-
-
-def _judge_namespace(namespace: str) -> Iterator[Fault]:
-    at = ("metadata", "namespace")
-    if not namespace:
-        yield RULES.fault("namespace-missing", at)
-    elif len(namespace) > names.LABEL_MAX:
-        yield RULES.fault("meta-namespace-too-long", at, found=len(namespace))
-    elif not names.is_dns_label(namespace):
-        yield RULES.fault("meta-namespace-dns-label", at, found=show(namespace))
+        yield RULES.fault(missing, ("metadata", field))
+    elif len(name) > most:
+        yield RULES.fault(f"meta-{field}-too-long", ("metadata", field), found=len(name))
+    elif not is_legal(name):
+        yield RULES.fault(f"meta-{field}-{form}", ("metadata", field), found=show(name))
 
 
 def _judge_labels(labels: Mapping[str, str]) -> Iterator[Fault]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
-from tfgitops.targets.kubernetes.quantity import NANO, write
-from tfgitops.targets.kubernetes.resources import HUGE, is_countable, is_extended
+from tfgitops.targets.kubernetes.quantity import NANO, style_of, write
+from tfgitops.targets.kubernetes.resources import is_countable, is_extended
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.metadata import judge_metadata
 from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
@@ -68,11 +68,7 @@ def _judge(manifest: Json, queue: Json, queues: Sequence[Json], op: Op) -> Itera
     yield from judge_hierarchy(metadata.get("name", ""), metadata.get("annotations", {}), queues)
     tree = Tree(queues, queue)
     broken = [*_judge_amounts(tree), *_judge_place(tree)]
-    yield from broken
-    if not broken:
-        yield from _judge_siblings(tree)
-        yield from _judge_children(tree)
-        yield from _judge_capability(tree)
+    yield from broken or (*_judge_siblings(tree), *_judge_children(tree), *_judge_capability(tree))
 
 
 def _judge_amounts(tree: Tree) -> Iterator[Fault]:
@@ -82,26 +78,21 @@ def _judge_amounts(tree: Tree) -> Iterator[Fault]:
             at: Route = ("spec", *path, resource)
             if amount < 0:
                 yield RULES.fault(f"queue-{field}-min", at, field=field, resource=resource)
-            if _comes_in_pieces(resource) and (amount % NANO or not is_countable(amount)):
+            # Pods are counted whole, and all that is not Kubernetes's own.
+            if (resource == "pods" or is_extended(resource)) and (amount % NANO or not is_countable(amount)):
                 yield RULES.fault(f"queue-{field}-whole-number", at, found=_amount(resource, amount), resource=resource)
     capability, deserved = tree.amounts(tree.name, "capability"), tree.amounts(tree.name, "deserved")
     for resource, amount in deserved.items():
-        if amount > capability.get(resource, amount):
-            at = ("spec", "deserved", resource)
-            limit = ("the queue's capability", capability[resource])
-            yield _over("queue-deserved-over-capability", at, ("deserved", resource, ""), amount, limit)
+        limit = ("the queue's capability", capability.get(resource, amount))
+        what = ("deserved", resource, "")
+        yield from _at_most("queue-deserved-over-capability", ("spec", "deserved", resource), what, amount, limit)
     for resource, amount in tree.amounts(tree.name, "guarantee").items():
         at = ("spec", "deserved", resource)
         if resource not in deserved:
             yield RULES.fault("queue-guarantee-without-deserved", at, resource=resource)
-        elif amount > deserved[resource]:
+        else:
             limit = ("what the queue deserves", deserved[resource])
-            yield _over("queue-guarantee-over-deserved", at, ("guarantee", resource, ""), amount, limit)
-
-
-def _comes_in_pieces(resource: str) -> bool:
-    """Tell whether a resource is counted whole: pods are, and all that is not Kubernetes's own."""
-    return resource == "pods" or is_extended(resource)
+            yield from _at_most("queue-guarantee-over-deserved", at, ("guarantee", resource, ""), amount, limit)
 
 
 def _judge_place(tree: Tree) -> Iterator[Fault]:
@@ -126,10 +117,9 @@ def _judge_siblings(tree: Tree) -> Iterator[Fault]:
     for field in ("deserved", "guarantee"):
         limits = tree.amounts(parent, field)
         for resource, total in tree.sum_below(parent, field).items():
-            if total > limits.get(resource, 0):
-                limit = (f"that of {parent}", limits.get(resource, 0))
-                what = (field, resource, f" in all queues below {parent}")
-                yield _over(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
+            limit = (f"that of {parent}", limits.get(resource, 0))
+            what = (field, resource, f" in all queues below {parent}")
+            yield from _at_most(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_children(tree: Tree) -> Iterator[Fault]:
@@ -137,37 +127,33 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
     for field in ("deserved", "guarantee"):
         own = tree.amounts(tree.name, field)
         for resource, total in tree.sum_below(tree.name, field).items():
-            if total > own.get(resource, 0):
-                limit = (f"that of {tree.name}", own.get(resource, 0))
-                below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
-                what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
-                yield _over(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
+            limit = (f"that of {tree.name}", own.get(resource, 0))
+            below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
+            what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
+            yield from _at_most(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_capability(tree: Tree) -> Iterator[Fault]:
     """Judge that no queue may grow beyond the nearest one above it that has a limit."""
     for resource, amount in tree.amounts(tree.name, "capability").items():
         at = ("spec", "capability", resource)
-        limit = tree.limit_above(tree.name, resource)
-        if limit and amount > limit[1]:
-            yield _over("queue-capability-over-ancestor", at, ("capability", resource, ""), amount, limit)
+        if limit := tree.limit_above(tree.name, resource):
+            yield from _at_most("queue-capability-over-ancestor", at, ("capability", resource, ""), amount, limit)
         for below in tree.descendants(tree.name):
             most = tree.amounts(below, "capability").get(resource, 0)
-            if most > amount:
-                what, limit = ("capability", resource, f" of {below}"), ("that of this queue", amount)
-                yield _over("queue-capability-under-child", at, what, most, limit)
+            what, limit = ("capability", resource, f" of {below}"), ("that of this queue", amount)
+            yield from _at_most("queue-capability-under-child", at, what, most, limit)
 
 
-def _over(rule: str, at: Route, what: tuple[str, str, str], amount: int, limit: tuple[str, int]) -> Fault:
-    """Say that an amount (a field, its resource, and of whom) is above a limit, which is given with its name."""
-    field, resource, whose = what
-    found, most = _amount(resource, amount), _amount(resource, limit[1])
-    words = {"what": f"{field} of {resource}{whose}", "name": limit[0], "most": most}
-    return RULES.fault(rule, at, found=found, expected=f"at most {most}", **words)
+def _at_most(rule: str, at: Route, what: tuple[str, str, str], amount: int, limit: tuple[str, int]) -> Iterator[Fault]:
+    """Judge an amount (of a field, a resource, and whose) by a limit, which is given with its name."""
+    (field, resource, whose), (name, highest) = what, limit
+    if amount > highest:
+        found, most = _amount(resource, amount), _amount(resource, highest)
+        words = {"what": f"{field} of {resource}{whose}", "name": name, "most": most}
+        yield RULES.fault(rule, at, found=found, expected=f"at most {most}", **words)
 
 
 def _amount(resource: str, nanos: int) -> str:
     """Write an amount as people do: bytes in the shorter of their two ways, such as 200Gi or 200G."""
-    if resource in {"memory", "ephemeral-storage"} or resource.startswith(HUGE):
-        return min(write(nanos), write(nanos, style="i"), key=len)
-    return write(nanos)
+    return min(write(nanos), write(nanos, style=style_of(resource)), key=len)
