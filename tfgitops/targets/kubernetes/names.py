@@ -29,18 +29,9 @@ _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
 
 # Unicode gives control characters no names; these are the aliases of those that get into files.
 _CONTROLS: Final = {
-    "\0": "NULL",
-    "\a": "BELL",
-    "\b": "BACKSPACE",
-    "\t": "TAB",
-    "\n": "LINE FEED",
-    "\v": "VERTICAL TAB",
-    "\f": "FORM FEED",
-    "\r": "CARRIAGE RETURN",
-    "\x1b": "ESCAPE",
-    "\x7f": "DELETE",
-    "\x85": "NEXT LINE",
-}
+    "\0": "NULL", "\a": "BELL", "\b": "BACKSPACE", "\t": "TAB", "\n": "LINE FEED", "\v": "VERTICAL TAB",
+    "\f": "FORM FEED", "\r": "CARRIAGE RETURN", "\x1b": "ESCAPE", "\x7f": "DELETE", "\x85": "NEXT LINE",
+}  # fmt: skip
 PORT_NAME_MAX = 15
 _CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}").fullmatch
 _PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*").fullmatch
@@ -50,13 +41,8 @@ _SUBSCRIPT = re.compile(r"metadata\.(?P<map>labels|annotations)\['(?P<key>.+)'\]
 _NAMES = frozenset({"metadata.name", "metadata.namespace", "metadata.uid"})
 _VOLUME_FIELDS = _NAMES | {"metadata.labels", "metadata.annotations"}
 _ENV_FIELDS = _NAMES | {
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-}
+    "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"
+}  # fmt: skip
 
 
 def is_dns_label(text: str) -> bool:
@@ -70,10 +56,7 @@ def is_dns1035(text: str) -> bool:
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Tell whether text is a DNS subdomain: what most objects are called.
-
-    Kubernetes limits the whole only, so one of the labels may be longer than `LABEL_MAX`.
-    """
+    """Tell whether text is a DNS subdomain, as names of most objects are; a label in it may be longer than `LABEL_MAX`."""
     return len(text) <= SUBDOMAIN_MAX and _DNS_SUBDOMAIN(text) is not None
 
 
@@ -85,16 +68,11 @@ def is_label_value(text: str) -> bool:
 def is_qualified_name(text: str) -> bool:
     """Tell whether text may be the key of a label, an annotation or a resource: `name` or `prefix/name`."""
     prefix, slash, name = text.rpartition("/")
-    if slash and not is_dns_subdomain(prefix):
-        return False
-    return len(name) <= LABEL_MAX and _QUALIFIED(name) is not None
+    return (not slash or is_dns_subdomain(prefix)) and len(name) <= LABEL_MAX and _QUALIFIED(name) is not None
 
 
 def is_env_name(text: str) -> bool:
-    """Tell whether Volcano's webhook admits text as the name of an environment variable.
-
-    It keeps the strict rule, though Kubernetes 1.36 itself has the one of `is_relaxed_env_name`.
-    """
+    """Tell whether Volcano's webhook admits text as a variable's name; Kubernetes 1.36 would admit more."""
     return _ENV(text) is not None and text != "." and not text.startswith("..")
 
 
@@ -146,19 +124,8 @@ def is_port_name(text: str) -> bool:
     return len(text) <= PORT_NAME_MAX and _PORT_NAME(text) is not None
 
 
-def is_relative_path(text: str) -> bool:
-    """Tell whether a path stays below the place that it is taken from."""
-    return not text.startswith("/") and stays_below(text)
-
-
-def stays_below(text: str) -> bool:
-    """Tell whether a path has no `..` among its steps."""
-    return ".." not in text.split("/")
-
-
-def is_projected_path(text: str) -> bool:
-    """Tell whether a file may have this path in a volume that Kubernetes fills."""
-    return is_relative_path(text) and not text.startswith("..")
+def _is_relative_path(text: str) -> bool:
+    return not text.startswith("/") and ".." not in text.split("/")
 
 
 def is_ip(text: str) -> bool:
@@ -173,13 +140,15 @@ def is_ip(text: str) -> bool:
 def _is_subscript(path: str) -> bool:
     """Tell whether a field path names one label or annotation, which has a legal key."""
     match = _SUBSCRIPT(path)
-    if not match:
-        return False
-    return is_qualified_name(match["key"].lower() if match["map"] == "annotations" else match["key"])
+    return bool(match) and is_qualified_name(match[2].lower() if match[1] == "annotations" else match[2])
 
 
-def _is_search_domain(text: str) -> bool:
-    return is_dns_subdomain(text.removesuffix("."))
+def _field_path(fields: frozenset[str]) -> TextFormat:
+    return _text(
+        lambda text: text in fields or _is_subscript(text),
+        "must be a field that the downward API knows",
+        f"use one of {', '.join(sorted(fields))}, metadata.labels['KEY'], metadata.annotations['KEY']",
+    )
 
 
 def _is_int32(text: str) -> bool:
@@ -188,13 +157,15 @@ def _is_int32(text: str) -> bool:
 
 _KEY = ("must be a key of the form name or prefix/name", "use letters, digits, - _ and .")
 _BELOW = ("must be a relative path without ..", "write a path like a/b")
-_FIELD = "must be a field that the downward API knows"
-
 FORMATS: dict[str, TextFormat] = {
     "dns-label": _text(is_dns_label, "must be a DNS label: at most 63 lower-case letters, digits and hyphens"),
     "dns-subdomain": _text(is_dns_subdomain, "must be a DNS name: lower-case letters, digits, hyphens and dots"),
     "driver-name": _text(lambda text: is_dns_subdomain(text.lower()), "must be a DNS name"),
-    "search-domain": _text(_is_search_domain, "must be a DNS name", "write a domain like svc.cluster.local"),
+    "search-domain": _text(
+        lambda text: is_dns_subdomain(text.removesuffix(".")),
+        "must be a DNS name",
+        "write a domain like svc.cluster.local",
+    ),
     "label-value": _text(is_label_value, "must be a label's value: at most 63 letters, digits, - _ and ."),
     "qualified-name": _text(is_qualified_name, *_KEY),
     "annotation-name": _text(lambda text: is_qualified_name(text.lower()), *_KEY),
@@ -210,20 +181,14 @@ FORMATS: dict[str, TextFormat] = {
     "header-name": _text(
         lambda text: _HEADER(text) is not None, "must be an HTTP header's name", "use letters, digits and hyphens"
     ),
-    "relative-path": _text(is_relative_path, *_BELOW),
-    "projected-path": _text(is_projected_path, *_BELOW),
-    "backsteps": _text(stays_below, "must be a path without ..", "write the path that is meant"),
+    "relative-path": _text(_is_relative_path, *_BELOW),
+    "projected-path": _text(lambda text: _is_relative_path(text) and not text.startswith(".."), *_BELOW),
+    "backsteps": _text(
+        lambda text: ".." not in text.split("/"), "must be a path without ..", "write the path that is meant"
+    ),
     "absolute-path": _text(lambda text: text.startswith("/"), "must be an absolute path", "begin it with /"),
     "int32": _text(_is_int32, "must be a whole number of 32 bits", "write digits only, without plus and leading zeros"),
     "ip": _text(is_ip, "must be an IP address", "write an address like 10.1.2.3"),
-    "env-field-path": _text(
-        lambda text: text in _ENV_FIELDS or _is_subscript(text),
-        _FIELD,
-        f"use one of {', '.join(sorted(_ENV_FIELDS))}, metadata.labels['KEY'], metadata.annotations['KEY']",
-    ),
-    "volume-field-path": _text(
-        lambda text: text in _VOLUME_FIELDS or _is_subscript(text),
-        _FIELD,
-        f"use one of {', '.join(sorted(_VOLUME_FIELDS))}, metadata.labels['KEY'], metadata.annotations['KEY']",
-    ),
+    "env-field-path": _field_path(_ENV_FIELDS),
+    "volume-field-path": _field_path(_VOLUME_FIELDS),
 }

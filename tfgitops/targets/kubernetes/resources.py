@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -48,19 +49,18 @@ def pod_requests(spec: Json) -> dict[str, int]:
     sidecars that started earlier. A limit without a request counts as the request. (Kubernetes, *Sidecar containers*,
     resource sharing within containers.)
     """
-    running: dict[str, int] = {}
-    most: dict[str, int] = {}
+    running, most = Counter[str](), Counter[str]()
     for container in spec.get("initContainers") or ():
         needs = _requests(container)
         if container.get("restartPolicy") == "Always":
-            _add(running, needs)
+            running.update(needs)
             _raise(most, running)
         else:
-            _raise(most, {name: running.get(name, 0) + amount for name, amount in needs.items()})
+            _raise(most, {name: running[name] + amount for name, amount in needs.items()})
     for container in spec.get("containers") or ():
-        _add(running, _requests(container))
+        running.update(_requests(container))
     _raise(running, most)
-    return running
+    return dict(running)
 
 
 def _requests(container: Json) -> dict[str, int]:
@@ -69,14 +69,9 @@ def _requests(container: Json) -> dict[str, int]:
     return {name: quantity.parse(amount) for name, amount in wanted.items()}
 
 
-def _add(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+def _raise(total: Counter[str], amounts: Mapping[str, int]) -> None:
     for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _raise(total: dict[str, int], amounts: Mapping[str, int]) -> None:
-    for name, amount in amounts.items():
-        total[name] = max(total.get(name, 0), amount)
+        total[name] = max(total[name], amount)
 
 
 def judge_resources(spec: Json) -> Iterator[Fault]:
@@ -119,19 +114,15 @@ def _judge_container(resources: Json, claims: set[str], at: Route) -> Iterator[F
 
 @lru_cache(maxsize=1024)
 def _name_rule(resource: str) -> str:
-    """Give the rule that a resource's name breaks, if any."""
+    """Return the rule that a resource's name breaks, or nothing."""
     if not names.is_qualified_name(resource):
         return f"{_FAMILY}-qualified-name"
     if "/" not in resource and resource not in NATIVE and not resource.startswith(HUGE):
         return f"{_FAMILY}-resource-unknown"
-    if is_extended(resource) and not _names_device(resource):
+    for_quotas = f"requests.{resource}"  # which name a device so, too
+    if is_extended(resource) and (resource.startswith("requests.") or not names.is_qualified_name(for_quotas)):
         return f"{_FAMILY}-resource-not-extended"
     return ""
-
-
-def _names_device(resource: str) -> bool:
-    """Tell whether quotas can name a device too, which they do by a prefix."""
-    return not resource.startswith("requests.") and names.is_qualified_name(f"requests.{resource}")
 
 
 def _judge_amount(resource: str, amount: int, at: Route) -> Iterator[Fault]:
@@ -143,17 +134,9 @@ def _judge_amount(resource: str, amount: int, at: Route) -> Iterator[Fault]:
         yield RULES.fault("resource-beyond-counting", at, resource=resource)
     elif resource.startswith(HUGE):
         size = resource.removeprefix(HUGE)
-        page = _bytes(size)
-        if not page or amount % page:
+        page = 0 if quantity.explain(size) else parse(size)
+        if page <= 0 or amount % page:
             yield RULES.fault(f"{_FAMILY}-page-multiple", at, resource=resource, page=size)
-
-
-def _bytes(size: str) -> int:
-    """Give the size of a page as `parse` counts, or 0 where it is none."""
-    try:
-        return max(0, parse(size))
-    except ValueError:
-        return 0
 
 
 def _judge_request(resource: str, request: str, limit: str | None, at: Route) -> Iterator[Fault]:

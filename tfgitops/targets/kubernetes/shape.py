@@ -255,12 +255,11 @@ def _compile(file: str, name: str, schema: dict[str, Any]) -> Shape:
 
 def _give_fields(shape: Shape, file: str, name: str, properties: dict[str, Any]) -> None:
     rules_file = _RULES_FILES.get(file, file)
-    rules = schema_file(rules_file)["$defs"].get(name, {})
-    limited = rules.get("properties", {})
+    limited = schema_file(rules_file)["$defs"].get(name, {}).get("properties", {})
     shape.fields = {}
     for key, schema in properties.items():
         inner = _compile(file, "", schema)
-        if shape.is_open and not _holds_open(inner):
+        if shape.is_open and not (inner.every or inner).is_open:
             limits = f"{rules_file}#/$defs/{name}/properties/{key}" if asks(limited.get(key)) else ""
             inner = replace(inner, limits=limits, remembered=bool(limits) or _is_deep(inner))
         shape.fields[key] = inner
@@ -277,7 +276,3 @@ def _is_deep(shape: Shape) -> bool:
     """Tell whether a value is more than a scalar, or one list or mapping of them."""
     every = shape.every
     return shape.fields is not None or (every is not None and (every.fields is not None or every.every is not None))
-
-
-def _holds_open(shape: Shape) -> bool:
-    return shape.is_open or (shape.every is not None and shape.every.is_open)

@@ -43,7 +43,11 @@ def judge_tasks(job: str, tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
         yield from _judge_pod_name(job, task, i, (*at, i))
         yield from _judge_numa(task, (*at, i))
     yield from judge_partitions(tasks, at)
-    yield from _judge_names(tasks, at)
+    seen = set()
+    for i, task in enumerate(tasks):
+        if (name := task.get("name")) in seen:
+            yield RULES.fault("task-name-duplicate", (*at, i, "name"), found=name)
+        seen.add(name)
     yield from _judge_dependencies(tasks, at)
 
 
@@ -59,19 +63,9 @@ def _judge_pod_name(job: str, task: Json, position: int, at: Route) -> Iterator[
     for rule, pod in (("pod-name", asked), ("pod-name-of-last-replica", last)):
         over = len(pod) - POD_NAME_MAX
         if over > 0:
-            yield RULES.fault(
-                rule, (*at, "name"), found=len(pod), expected=f"at most {POD_NAME_MAX}", pod=pod, over=over
-            )
+            expected = f"at most {POD_NAME_MAX}"
+            yield RULES.fault(rule, (*at, "name"), found=len(pod), expected=expected, pod=pod, over=over)
             return
-
-
-def _judge_names(tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
-    seen = set()
-    for i, task in enumerate(tasks):
-        name = task.get("name")
-        if name in seen:
-            yield RULES.fault("task-name-duplicate", (*at, i, "name"), found=name)
-        seen.add(name)
 
 
 def judge_partitions(tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
@@ -94,10 +88,9 @@ def judge_partitions(tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
 
 def judge_topologies(spec: Json) -> Iterator[Fault]:
     """Judge the network topologies of a Job and of its partitions, each of which gives its limit in one way."""
-    places: list[tuple[Route, Json]] = [(("spec",), spec)]
-    for i, task in enumerate(spec.get("tasks", ())):
-        places.append((("spec", "tasks", i, "partitionPolicy"), task.get("partitionPolicy", {})))
-    for at, holder in places:
+    tasks = enumerate(spec.get("tasks", ()))
+    places = [(("spec", "tasks", i, "partitionPolicy"), task.get("partitionPolicy", {})) for i, task in tasks]
+    for at, holder in [(("spec",), spec), *places]:
         topology = holder.get("networkTopology", {})
         if "highestTierAllowed" in topology and topology.get("highestTierName"):
             yield RULES.fault("topology-two-limits", (*at, "networkTopology"))

@@ -41,6 +41,7 @@ _EXIT_CODES = range(256)  # 0 is refused by Volcano itself
 _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _FORCE = "kustomize.toolkit.fluxcd.io/force"
 _VOLCANO_PATH = "/etc/volcano"
+_REFERRED = "Secret secret secretName", "ConfigMap configMap name", "claim persistentVolumeClaim claimName"
 _OF_THE_CLASS = ("priority", "preemptionPolicy")
 RULES = Rules.read("""
     policy-event-twice: this policy names the event {found} twice | name it once
@@ -88,10 +89,7 @@ RULES = Rules.read("""
 
 
 def judge_use(manifest: Json, *, tasks: bool = True) -> list[Fault]:
-    """List what is admitted and no use in a Job with all its defaults.
-
-    :param tasks: whether to judge each task by itself, too.
-    """
+    """List what is admitted and no use in a Job with all its defaults; with ``tasks``, also in each task by itself."""
     spec = manifest["spec"]
     policies = spec.get("policies", ())
     found = [*_judge_metadata(manifest["metadata"]), *_judge_policies(policies, ("spec", "policies"))]
@@ -105,8 +103,9 @@ def judge_task(task: Json) -> Iterator[Fault]:
     """Judge one task of a Job."""
     policies, pod = task.get("policies", ()), task["template"]["spec"]
     yield from _judge_policies(policies, ("policies",))
-    if pod.get("restartPolicy") == "OnFailure":
-        yield from _judge_exit_codes(policies, ("policies",))
+    for index, policy in enumerate(policies):
+        if "exitCode" in policy and pod.get("restartPolicy") == "OnFailure":
+            yield RULES.fault("policy-exit-code-on-failure", ("policies", index, "exitCode"))
     for fault in _judge_pod(pod):
         yield fault.below(("template", "spec"))
 
@@ -151,12 +150,6 @@ def _judge_policies(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
         yield RULES.fault("failed-beats-evicted", at, found=actions["PodFailed"])
 
 
-def _judge_exit_codes(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
-    for index, policy in enumerate(policies):
-        if "exitCode" in policy:
-            yield RULES.fault("policy-exit-code-on-failure", (*at, index, "exitCode"))
-
-
 def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) -> Iterator[Fault]:
     for plugin, arguments in plugins.items():
         at = ("spec", "plugins", plugin)
@@ -165,11 +158,14 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) 
         given: dict[str, str] = {}
         for index, argument in enumerate(arguments if plugin in FLAGS else ()):
             match = _ARGUMENT(argument)
-            if not (match and _reads(plugin, match[1], match[2])):
+            if (
+                not match
+                or match[1] not in FLAGS[plugin]
+                or (match[1] in _BOOLEAN and match[2] not in ("true", "false"))
+            ):
                 flags = ", ".join(f"--{flag}=" for flag in FLAGS[plugin]) or "none: it takes no arguments"
                 yield RULES.fault("plugin-argument", (*at, index), found=show(argument), plugin=plugin, flags=flags)
                 continue
-            flag, value = match.groups()
             if flag in given:
                 yield RULES.fault("plugin-flag-twice", (*at, index), found=show(argument), flag=flag)
             if flag in _PORTS and not 0 < (go_int(value) or 0) <= _PORT_MAX:
@@ -179,14 +175,9 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) 
             given[flag] = value
 
 
-def _reads(plugin: str, flag: str, value: str) -> bool:
-    return flag in FLAGS[plugin] and (flag not in _BOOLEAN or value in ("true", "false"))
-
-
 def _judge_pod(spec: Json) -> Iterator[Fault]:
     """Judge a PodSpec that Kubernetes admits."""
-    grace = spec.get("terminationGracePeriodSeconds", 0)
-    if grace < 0:
+    if (grace := spec.get("terminationGracePeriodSeconds", 0)) < 0:
         yield RULES.fault("pod-grace-negative", ("terminationGracePeriodSeconds",), found=grace)
     for field in _OF_THE_CLASS:
         if field in spec:
@@ -212,11 +203,7 @@ def _judge_volume(volume: Json, at: Route) -> Iterator[Fault]:
     medium = (volume.get("emptyDir") or {}).get("medium", "")
     if medium not in ("", "Memory") and not medium.startswith("HugePages"):
         yield RULES.fault("pod-medium", (*at, "emptyDir", "medium"), found=medium)
-    for kind, source, key in (
-        ("Secret", "secret", "secretName"),
-        ("ConfigMap", "configMap", "name"),
-        ("claim", "persistentVolumeClaim", "claimName"),
-    ):
+    for kind, source, key in map(str.split, _REFERRED):
         if name := (volume.get(source) or {}).get(key):
             yield from _judge_reference(kind, name, (*at, source, key))
 
