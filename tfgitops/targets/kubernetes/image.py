@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Json, Route
 
 _HUB = "docker.io"
-_HUB_BEFORE = "index.docker.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def parse_image(text: str) -> Image:
 
 def _canonical(host: str) -> str:
     """Return the one name of a registry: Docker Hub has an older one."""
-    return _HUB if host == _HUB_BEFORE else host
+    return _HUB if host == "index.docker.io" else host
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,9 +72,10 @@ def pod_images(manifest: Json) -> Iterator[PodImage]:
     for at, pod in _pods(manifest, ()):
         for field in ("containers", "initContainers"):
             for index, container in enumerate(pod.get(field) or ()):
-                yield from _image(
-                    _part(field, container), container, container.get("image"), (*at, field, index, "image")
-                )
+                part = "container" if field == "containers" else "init container"
+                if field == "initContainers" and container.get("restartPolicy") == "Always":
+                    part = "sidecar"
+                yield from _image(part, container, container.get("image"), (*at, field, index, "image"))
         for index, volume in enumerate(pod.get("volumes") or ()):
             reference = (volume.get("image") or {}).get("reference")
             yield from _image("volume", volume, reference, (*at, "volumes", index, "image", "reference"))
@@ -93,12 +93,6 @@ def _pods(value: Any, at: Route) -> Iterator[tuple[Route, Json]]:
     elif isinstance(value, list | tuple):
         for index, below in enumerate(value):
             yield from _pods(below, (*at, index))
-
-
-def _part(field: str, container: Json) -> str:
-    if field == "containers":
-        return "container"
-    return "sidecar" if container.get("restartPolicy") == "Always" else "init container"
 
 
 def _image(part: str, value: Json, image: str | None, at: Route) -> Iterator[PodImage]:

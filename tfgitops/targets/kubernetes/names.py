@@ -56,7 +56,7 @@ def is_dns1035(text: str) -> bool:
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Tell whether text is a DNS subdomain, as names of most objects are; a label in it may be longer than `LABEL_MAX`."""
+    """Tell whether text is a DNS subdomain, as names of most objects are; its labels may be as long as the whole."""
     return len(text) <= SUBDOMAIN_MAX and _DNS_SUBDOMAIN(text) is not None
 
 
@@ -140,7 +140,7 @@ def is_ip(text: str) -> bool:
 def _is_subscript(path: str) -> bool:
     """Tell whether a field path names one label or annotation, which has a legal key."""
     match = _SUBSCRIPT(path)
-    return bool(match) and is_qualified_name(match[2].lower() if match[1] == "annotations" else match[2])
+    return match is not None and is_qualified_name(match[2].lower() if match[1] == "annotations" else match[2])
 
 
 def _field_path(fields: frozenset[str]) -> TextFormat:

@@ -158,11 +158,8 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) 
         given: dict[str, str] = {}
         for index, argument in enumerate(arguments if plugin in FLAGS else ()):
             match = _ARGUMENT(argument)
-            if (
-                not match
-                or match[1] not in FLAGS[plugin]
-                or (match[1] in _BOOLEAN and match[2] not in ("true", "false"))
-            ):
+            flag, value = match.groups() if match else ("", "")
+            if flag not in FLAGS[plugin] or (flag in _BOOLEAN and value not in ("true", "false")):
                 flags = ", ".join(f"--{flag}=" for flag in FLAGS[plugin]) or "none: it takes no arguments"
                 yield RULES.fault("plugin-argument", (*at, index), found=show(argument), plugin=plugin, flags=flags)
                 continue
