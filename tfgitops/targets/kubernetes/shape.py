@@ -1,6 +1,6 @@
 """Shapes are what the API server does to any object first: drop, default, and refuse what has the wrong type.
 
-A shape is compiled from the JSON Schemas in `schemas/` (`catalog.py`). `settle` gives a value as the server would
+A shape is compiled from the JSON Schemas in `schemas/` (`shape_of`). `settle` gives a value as the server would
 store it, and notes what it refused and dropped on the way. The fields of a few large types are judged one by one and
 remembered by content, since a thousand jobs are made of the same few hundred fields.
 """
@@ -88,10 +88,7 @@ class Shape:
 
 
 def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
-    """Give the value as the server would store it, and note what is refused or dropped.
-
-    What the server leaves as it is comes back as the same object.
-    """
+    """Return the value as the server would store it (the same object if unchanged); note what it refuses or drops."""
     if not shape.remembered:
         return _KINDS[shape.kind](shape, value, at, notes)
     stored, found = _look(value, shape)
@@ -102,10 +99,7 @@ def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
 
 @by_content(1 << 13, _REMEMBERED_MAX)
 def _look(value: Any, shape: Shape) -> tuple[Any, Notes | None]:
-    """Settle one value, and judge it by its limits where its shape is right.
-
-    None stands for the value itself, and for nothing to note.
-    """
+    """Settle and judge one value; None stands for the value itself, and for nothing to note."""
     notes = Notes()
     stored = _KINDS[shape.kind](shape, value, (), notes)
     if shape.limits and not notes.faults:

@@ -15,11 +15,11 @@ from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.queuetree import ROOT_QUEUE, rooted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
-    from collections.abc import Callable
-
 
 SCHEDULER = "volcano"
 MAX_RETRY = 3

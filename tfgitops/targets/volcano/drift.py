@@ -9,10 +9,9 @@ from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
-    from tfgitops.targets.routes import Route
+    from collections.abc import Iterator
 
-    Json = dict[str, Any]
-    from collections.abc import Iterator, Mapping
+    from tfgitops.targets.routes import Json, Route
 
 _SHOWN_MAX = 60
 RULES = Rules.read("""
@@ -22,19 +21,13 @@ RULES = Rules.read("""
 """)
 
 
-def three_way(live: Json, old: Json, new: Json) -> Json:
+def three_way(live: Json, old: Json, new: Json) -> dict[str, Any]:
     """Merge `new` into `live`, dropping what `old` had and `new` has no more; lists replace each other whole."""
-    merged = {}
-    for key, value in live.items():
-        if key not in new:
-            if key not in old:
-                merged[key] = value
-        elif isinstance(value, dict) and isinstance(new[key], dict):
+    merged: dict[str, Any] = {**{key: live[key] for key in live if key in new or key not in old}, **new}
+    for key in live.keys() & new.keys():
+        if isinstance(live[key], dict) and isinstance(new[key], dict):
             before = old.get(key)
-            merged[key] = three_way(value, before if isinstance(before, dict) else {}, new[key])
-        else:
-            merged[key] = new[key]
-    merged.update({key: value for key, value in new.items() if key not in live})
+            merged[key] = three_way(live[key], before if isinstance(before, dict) else {}, new[key])
     return merged
 
 
@@ -43,13 +36,8 @@ def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
     if before is after:
         return []
     if isinstance(before, dict) and isinstance(after, dict):
-        routes = []
-        for key in {**before, **after}:
-            if key in before and key in after:
-                routes += difference(before[key], after[key], (*at, key))
-            else:
-                routes.append((*at, key))
-        return routes
+        pairs = [(key, before.get(key, MISSING), after.get(key, MISSING)) for key in {**before, **after}]
+        return [route for key, old, new in pairs for route in difference(old, new, (*at, key))]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return [
             route for i, pair in enumerate(zip(before, after, strict=True)) for route in difference(*pair, (*at, i))
@@ -57,7 +45,7 @@ def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
     return [] if type(before) is type(after) and before == after else [at]
 
 
-def judge_drift(manifest: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fault]:
+def judge_drift(manifest: Json, after: Json) -> Iterator[Fault]:
     """Judge a manifest beside the object that the server would store."""
     for at in difference(manifest, after):
         given, kept = reach(manifest, at), reach(after, at)

@@ -20,9 +20,8 @@ MUTABLE_JOB = ("minAvailable", "priorityClassName")
 MUTABLE_TASK = ("minAvailable", "replicas")
 """Fields of a Job's metadata, of its spec, and of one of its tasks, that Volcano lets change in place."""
 
-_canonical = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
-).encode  # what is planned has no circles
+# A manifest has no circles to check for.
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
 
 
 def name_job(job: str, manifest: dict[str, Any]) -> None:

@@ -53,26 +53,21 @@ RULES = Rules.read("""
 
 
 def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
-    """List what the cluster would refuse of a Job, and what we refuse beyond that (see `stricter.py`).
+    """List what the cluster, or we (`stricter.py`), would refuse of any JSON value as a Job.
 
-    :param manifest: any JSON value.
-    :param queues: the Queues that exist, as manifests; one without status is taken to be open.
+    ``queues`` are the manifests of the Queues that exist; one without status is taken to be open.
     """
     return judge_stored(manifest, stored(manifest), queues)
 
 
 def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tasks: bool = True) -> list[Fault]:
-    """Do the same for who has asked already what the server would store of the manifest.
-
-    :param tasks: whether to judge each task's policies and pod, too.
-    """
+    """Do the same, given what the server would store; with ``tasks``, judge each task's policies and pod, too."""
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
     faults = [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
-    if tasks:
-        for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ())):
-            faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
+    for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ()) if tasks else ()):
+        faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
     return faults
 
 

@@ -36,11 +36,8 @@ def outline_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     """Give the metadata of an object with one text for all labels that are legal."""
     if type(labels := metadata.get("labels")) is not dict:
         return metadata
-    return {**metadata, "labels": {key: _label(value) for key, value in labels.items()}}
-
-
-def _label(value: Any) -> Any:
-    return _TEXT if type(value) is str and is_label_value(value) else value
+    legal = {key: _TEXT for key, value in labels.items() if type(value) is str and is_label_value(value)}
+    return {**metadata, "labels": {**labels, **legal}}
 
 
 def _container(container: dict[str, Any]) -> dict[str, Any]:

@@ -63,8 +63,7 @@ def _judge_trigger(policy: Json, at: Route) -> Iterator[Fault]:
 
 
 def _judge_repeats(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
-    events: set[str] = set()
-    codes: set[int] = set()
+    events, codes = set[str](), set[int]()
     for i, policy in enumerate(policies):
         for event in events_of(policy):
             if event in events:

@@ -42,11 +42,9 @@ SAID_TWICE = frozenset({"queue-deserved-sum", "queue-guarantee-sum", "queue-capa
 
 
 def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> list[Fault]:
-    """List what the cluster would refuse of a Queue, and what we refuse beyond that.
+    """List what the cluster, or we, would refuse of any JSON value as a Queue; only a new one needs a spec.
 
-    :param manifest: any JSON value.
-    :param queues: the Queues that exist, as manifests; the one of this name is taken to be replaced.
-    :param op: whether the Queue is new; only a new one needs a spec.
+    ``queues`` are the manifests of the Queues that exist; the one of this name is taken to be replaced.
     """
     after = stored(manifest)
     if after.notes.faults:

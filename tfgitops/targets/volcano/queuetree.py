@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
@@ -102,10 +102,9 @@ class Tree:
 
     def sum_below(self, name: str, field: str) -> Amounts:
         """Add up what the queues right below one have."""
-        total: Amounts = defaultdict(int)
+        total = Counter[str]()
         for child in self.children(name):
-            for resource, amount in self.amounts(child, field).items():
-                total[resource] += amount
+            total.update(self.amounts(child, field))
         return total
 
 
