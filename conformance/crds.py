@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.shape import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """A model of what a cluster with Volcano refuses of a change of a Job, tried on real verdicts.
 
-The compiler itself asks only which fields can change in place: `tfgitops.targets.volcano.update`, a part of this.
+The compiler itself asks only which fields can change in place: `tfgitops.targets.volcano.defaults`, a part of this.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
-from tfgitops.targets.volcano.defaults import applied, stored
+from tfgitops.targets.volcano.defaults import applied, immutable_fields, stored
 from tfgitops.targets.volcano.metadata import judge_metadata
 from tfgitops.targets.volcano.tasks import judge_partitions, judge_topologies, replicas_of
-from tfgitops.targets.volcano.update import immutable_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ from jobupdates import judge_update
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.review.changes import VERDICTS, Change, changes_between
-from tfgitops.targets.volcano.update import immutable_changes
+from tfgitops.targets.volcano.defaults import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,12 +10,11 @@ import updates
 import verdicts
 
 from tfgitops.review.changes import changes_between
-from tfgitops.targets.kubernetes.catalog import shape_of
 from tfgitops.targets.kubernetes.immutable import is_immutable
 from tfgitops.targets.kubernetes.quantity import parse
-from tfgitops.targets.volcano.defaults import applied
+from tfgitops.targets.kubernetes.shape import shape_of
+from tfgitops.targets.volcano.defaults import applied, rewritten
 from tfgitops.targets.volcano.identity import digest
-from tfgitops.targets.volcano.rewrite import rewritten
 
 if TYPE_CHECKING:
     from tfgitops import Plugins

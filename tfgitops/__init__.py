@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Environment, Job, Patch, Role
     from tfgitops.spec.view import View
     from tfgitops.targets.kubernetes import duration, quantity
-    from tfgitops.targets.kubernetes.image import Image, parse_image
-    from tfgitops.targets.kubernetes.podimages import PodImage, pod_images
-    from tfgitops.targets.kubernetes.requirements import is_extended
-    from tfgitops.targets.kubernetes.resources import pod_requests
+    from tfgitops.targets.kubernetes.image import Image, PodImage, parse_image, pod_images
+    from tfgitops.targets.kubernetes.resources import is_extended, pod_requests
     from tfgitops.targets.nearest import did_you_mean
     from tfgitops.targets.routes import Route
 
@@ -40,10 +38,8 @@ _HOMES = {
     "spec.model": ("Environment", "Job", "Patch", "Role"),
     "spec.view": ("View",),
     "targets.kubernetes": ("duration", "quantity"),
-    "targets.kubernetes.image": ("Image", "parse_image"),
-    "targets.kubernetes.podimages": ("PodImage", "pod_images"),
-    "targets.kubernetes.requirements": ("is_extended",),
-    "targets.kubernetes.resources": ("pod_requests",),
+    "targets.kubernetes.image": ("Image", "PodImage", "parse_image", "pod_images"),
+    "targets.kubernetes.resources": ("is_extended", "pod_requests"),
     "targets.nearest": ("did_you_mean",),
     "targets.routes": ("Route",),
 }

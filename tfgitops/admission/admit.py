@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.targets.volcano import drift, useless, uselesspods
+from tfgitops.targets.volcano import drift, useless
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.drift import judge_drift
 from tfgitops.targets.volcano.job import judge_stored
-from tfgitops.targets.volcano.judgedonce import frame, is_clean
+from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.queue import SAID_TWICE, judge_queue
 from tfgitops.targets.volcano.stricter import ADMITTED, NOT_CARRIED
 from tfgitops.targets.volcano.useless import WARNINGS, judge_use
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *uselesspods.RULES, *drift.RULES}
+_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *drift.RULES}
 """Rules that the cluster has not: without them the object would hang, drift, rerun or fail later."""
 
 

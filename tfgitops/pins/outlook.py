@@ -9,7 +9,7 @@ from tfgitops.planning.pinned import RefusedError, committed_job
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.routes import reach
-from tfgitops.targets.volcano.update import immutable_changes
+from tfgitops.targets.volcano.defaults import immutable_changes
 
 if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled

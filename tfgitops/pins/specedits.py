@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.write import replace_file
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import resolved, unwritable
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import resolved, shown, unwritable
 from tfgitops.spec.resolve import merge_files
 from tfgitops.spec.yamltext.edit import EditError, edited, lines_of, value_of
 from tfgitops.targets.nearest import did_you_mean

@@ -11,8 +11,7 @@ from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.headers import read_header
 from tfgitops.spec.model import JOB_LABEL, Role
 from tfgitops.spec.yamltext import TextError, parse
-from tfgitops.targets.kubernetes.kinds import file_name
-from tfgitops.targets.kubernetes.references import references
+from tfgitops.targets.kubernetes.objectkinds import file_name, references
 from tfgitops.targets.tensorflow import ROLE_NAMES
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import digest_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.spec.model import Environment, Job
-    from tfgitops.targets.kubernetes.references import Reference
+    from tfgitops.targets.kubernetes.objectkinds import Reference
 
 _JOBS = "workloads/job-"
 _RESTORE = "restore it from Git as it was, or give up the pin: `tfgitops unpin`"

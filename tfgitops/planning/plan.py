@@ -16,8 +16,8 @@ from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Note, Problem
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations
-from tfgitops.targets.kubernetes.kinds import CLUSTER_SCOPED, file_name
 from tfgitops.targets.kubernetes.merge import SchemaName, union
+from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED, file_name
 from tfgitops.targets.volcano.identity import DIGITS, PLACEHOLDER, name_job
 
 if TYPE_CHECKING:

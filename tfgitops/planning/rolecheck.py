@@ -66,7 +66,7 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
-        from tfgitops.targets.shell.broken import shell_faults  # noqa: PLC0415 - for those who write shell texts
+        from tfgitops.targets.shell.shellfaults import shell_faults  # noqa: PLC0415 - for those who write shell texts
 
         for fault in shell_faults(found.text, bash=found.bash):
             yield Problem(

@@ -17,7 +17,7 @@ from tfgitops.spec.diagnostics import Note, Problem, Words
 from tfgitops.spec.model import Patch
 from tfgitops.spec.schema.specschema import resolves
 from tfgitops.targets.kubernetes import names
-from tfgitops.targets.kubernetes.kinds import file_name
+from tfgitops.targets.kubernetes.objectkinds import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, place_of, plain_map
 from tfgitops.spec.model import JOB_LABEL, Patch
 from tfgitops.spec.schema.formats import RESERVED_ENV
-from tfgitops.targets.kubernetes.catalog import shape_of
-from tfgitops.targets.kubernetes.shape import Notes, settle
+from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
 from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.provenance.experiment import influences, moved
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
 from tfgitops.provenance.variants import SETTINGS, environments, home, tops_of, tops_of_environment, variants, written
-from tfgitops.targets.kubernetes.kinds import CLUSTER_SCOPED
+from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED
 from tfgitops.targets.routes import leaves, reach, value_at
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from tfgitops.review.sharing import listing, shared_folders
 from tfgitops.review.words import near
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
+from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.immutable import grows
-from tfgitops.targets.kubernetes.podimages import pod_images
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

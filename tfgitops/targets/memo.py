@@ -13,14 +13,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def by_content(size: int, longest: int | None = None) -> Callable[[F], F]:
-    """Make a pure function remember its results by the content of its first argument; the others must be hashable.
+    """Make a pure function remember ``size`` results by the content of its first argument; others must be hashable.
 
-    The function works on a copy of that argument, and who calls it must not change what it returns. It is called each
-    time for a value that is no plain JSON.
-
-    Args:
-        size: how many results are remembered.
-        longest: how many bytes a value may have in `marshal`'s form to be remembered; longer ones are met once, mostly.
+    The function works on a copy of that argument, and its callers must not change the result. It is called each time
+    for a value that is no plain JSON, or has more than ``longest`` bytes in `marshal`'s form: most are met once.
     """
 
     def decorate(function: F) -> F:
@@ -34,9 +30,8 @@ def by_content(size: int, longest: int | None = None) -> Callable[[F], F]:
                 packed = marshal.dumps(value, 2)  # 2 is the last form in which equal values are equal bytes
             except ValueError:
                 return function(value, *others)
-            if longest is not None and len(packed) > longest:
-                return function(value, *others)
-            return remembered(packed, *others)
+            fits = longest is None or len(packed) <= longest
+            return remembered(packed, *others) if fits else function(value, *others)
 
         return cast("F", call)
 

@@ -11,14 +11,9 @@ _LISTED_AT_MOST = 10
 
 
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6, among: str = "", otherwise: str = "") -> str:
-    """Return a hint that names the nearest known word.
+    """Return a hint that names the nearest known word, if one is as near as ``cutoff``, from 0 to 1.
 
-    Args:
-        word: what was written.
-        known: what might have been.
-        cutoff: how near one must be, from 0 to 1.
-        among: what to say of all of them where none is near, such as ``the jobs are``.
-        otherwise: what else can be done then.
+    If none is, ``among`` introduces all known words, as in ``the jobs are``, and ``otherwise`` says what else to do.
     """
     near = nearest(word, known := list(known), cutoff=cutoff)
     if near:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 Route = tuple[str | int, ...]
 """Keys and indices from the top of a spec or a manifest, such as ``("jobs", "resnet", "worker", "gpu")``."""
 
+Json = Mapping[str, Any]
+"""An object as it is in JSON, or a part of one."""
+
 
 def value_at(value: Any, route: Route) -> Any:
     """Return what stands at a route of a value."""

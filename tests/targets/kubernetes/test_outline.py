@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfgitops.targets.kubernetes.pod import judge_template
-from tfgitops.targets.kubernetes.skeleton import outline
+from tfgitops.targets.volcano.lookalikes import outline
 
 CONTAINER: dict[str, Any] = {
     "name": "tensorflow",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tfgitops.targets.kubernetes.references import references
+from tfgitops.targets.kubernetes.objectkinds import references
 
 POD: dict[str, Any] = {
     "serviceAccountName": "trainer",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tfgitops.targets.kubernetes.catalog import shape_of
+from tfgitops.targets.kubernetes.names import FORMATS
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.kubernetes.valueformats import FORMATS
+from tfgitops.targets.kubernetes.shape import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfgitops.targets.shell.broken import shell_faults
+from tfgitops.targets.shell.shellfaults import shell_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from jobupdates import judge_update
 
 from tfgitops.targets.kubernetes.pod import judge_template
-from tfgitops.targets.volcano.defaults import drift, noop
+from tfgitops.targets.volcano.defaults import drift, immutable_changes, noop
 from tfgitops.targets.volcano.job import judge_job
 from tfgitops.targets.volcano.queue import judge_queue
-from tfgitops.targets.volcano.update import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from example_job import JOB, changed
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.drift import judge_drift
 from tfgitops.targets.volcano.job import judge_stored
-from tfgitops.targets.volcano.judgedonce import frame, is_clean
+from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.useless import judge_use
 
 TASK = "spec.tasks.1"

@@ -8,8 +8,7 @@ import pytest
 from example_job import JOB, QUEUES, changed
 
 from tfgitops.targets.volcano.defaults import drift, noop
-from tfgitops.targets.volcano.job import judge_job
-from tfgitops.targets.volcano.jobplugins import go_int
+from tfgitops.targets.volcano.job import go_int, judge_job
 
 TASK = "spec.tasks.0"
 ACTIONS = (

@@ -8,7 +8,7 @@ import pytest
 from example_job import JOB, changed, queue
 from jobupdates import judge_update
 
-from tfgitops.targets.volcano.update import immutable_changes
+from tfgitops.targets.volcano.defaults import immutable_changes
 
 CONTAINER = "spec.tasks.1.template.spec.containers.0"
 

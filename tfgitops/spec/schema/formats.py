@@ -9,8 +9,8 @@ from tfgitops.spec.diagnostics import CODES, WARNED, Problem
 from tfgitops.spec.schema.imageforms import image, registry
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
-from tfgitops.targets.kubernetes.requirements import is_extended
-from tfgitops.targets.kubernetes.valueformats import is_config_key, is_port_name
+from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
+from tfgitops.targets.kubernetes.resources import is_extended
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,1 +1,17 @@
-"""What Kubernetes itself lays down: names, quantities, the order of keys, pods, and how parts merge."""
+"""Kubernetes: the facts that the compiler needs, each in one module. Nothing here knows a spec or Volcano's Job.
+
+Question                                                              Module
+What is text as a name, a label, a path, an address?                  names
+How much is 500m or 2Gi, and how does Kubernetes write it?            quantity
+How long is 1h30m?                                                    duration
+What does an image reference name, and which images has a manifest?   image
+What does a pod request of its node, and what is a device?            resources
+Which kinds have no namespace, and which objects does one refer to?   objectkinds
+Which field of an existing object cannot change?                      immutable
+How do parts of a pod merge?                                          merge
+In which order do people write keys?                                  order
+Where is a JSON Schema, and how does Kubernetes write a given part?   schemafile
+What does the API server store of a value?                            shape (asks limits for what a type cannot say)
+Would Kubernetes admit a pod template?                                pod (asks containers and resources)
+How does a broken rule look?                                          fault
+"""

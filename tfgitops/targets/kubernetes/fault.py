@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
+_ROW = re.compile(r"^    (\w[^:]*):\s(.*?)\s\|\s(.*?)$(?!\n {8})", re.MULTILINE | re.DOTALL).findall
 _SHOWN = 60  # characters of a text that a message quotes
 
 
@@ -29,6 +31,17 @@ class Fault:
 
 class Rules(dict[str, tuple[str, str]]):
     """A table of rules: by name the message and the hint, each with {words} to be filled in."""
+
+    @classmethod
+    def read(cls, table: str) -> Rules:
+        """Read a table of lines ``name: message | hint``; what is indented deeper goes on.
+
+        Rules with the same message and hint stand in one line: ``one, another: message | hint``.
+        """
+        found = cls()
+        for names, message, hint in _ROW(table):
+            found |= dict.fromkeys(re.split(r",\s+", names), (" ".join(message.split()), " ".join(hint.split())))
+        return found
 
     def fault(self, rule: str, at: Route, *, found: object = "", expected: str = "", **words: object) -> Fault:
         """Say that a rule is broken at a place."""

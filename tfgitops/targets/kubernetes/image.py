@@ -1,12 +1,17 @@
-"""References to images, taken apart as a container runtime does; which text is one `schema.formats` says."""
+"""References to images, taken apart as a container runtime does, and the images that an object's pods name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.targets.routes import Json, Route
 
 _HUB = "docker.io"
-_HUB_BEFORE = "index.docker.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +50,51 @@ def parse_image(text: str) -> Image:
 
 def _canonical(host: str) -> str:
     """Return the one name of a registry: Docker Hub has an older one."""
-    return _HUB if host == _HUB_BEFORE else host
+    return _HUB if host == "index.docker.io" else host
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PodImage:
+    """One place that names an image.
+
+    ``part`` is ``container``, ``init container``, ``sidecar`` or ``volume``, and ``name`` its name in the pod. ``at``
+    is the route of the reference in the manifest.
+    """
+
+    part: str
+    name: str
+    image: str
+    at: Route
+
+
+def pod_images(manifest: Json) -> Iterator[PodImage]:
+    """Yield each image of the pods that a manifest describes, in the order in which it names them."""
+    for at, pod in _pods(manifest, ()):
+        for field in ("containers", "initContainers"):
+            for index, container in enumerate(pod.get(field) or ()):
+                part = "container" if field == "containers" else "init container"
+                if field == "initContainers" and container.get("restartPolicy") == "Always":
+                    part = "sidecar"
+                yield from _image(part, container, container.get("image"), (*at, field, index, "image"))
+        for index, volume in enumerate(pod.get("volumes") or ()):
+            reference = (volume.get("image") or {}).get("reference")
+            yield from _image("volume", volume, reference, (*at, "volumes", index, "image", "reference"))
+
+
+def _pods(value: Any, at: Route) -> Iterator[tuple[Route, Json]]:
+    """Find all that has the form of a PodSpec: a plugin may bring kinds of objects that we have never heard of."""
+    if isinstance(value, Mapping):
+        containers = value.get("containers")
+        if isinstance(containers, list | tuple) and all(isinstance(container, Mapping) for container in containers):
+            yield at, value
+            return
+        for key, below in value.items():
+            yield from _pods(below, (*at, key))
+    elif isinstance(value, list | tuple):
+        for index, below in enumerate(value):
+            yield from _pods(below, (*at, index))
+
+
+def _image(part: str, value: Json, image: str | None, at: Route) -> Iterator[PodImage]:
+    if image:
+        yield PodImage(part=part, name=value.get("name", ""), image=image, at=at)

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.targets.kubernetes import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tfgitops.targets.routes import Route
-
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 # By kind, as Kubernetes 1.36 validates an update; a route stands for all below it.
 _IMMUTABLE: dict[str, tuple[Route, ...]] = {

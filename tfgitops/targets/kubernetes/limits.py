@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from tfgitops.targets.kubernetes.fault import Fault, show
+from tfgitops.targets.kubernetes.names import FORMATS
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.kubernetes.valueformats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,31 +23,24 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 
-class Saying(NamedTuple):
-    """What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
-
-    word: str
-    sentence: str
-    hint: str
-
+Saying = tuple[str, str, str]
+"""What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
 
 _SAYINGS = {
-    "minimum": Saying("min", "must be at least {limit}", "write {limit} or more"),
-    "exclusiveMinimum": Saying("above-zero", "must be above {limit}", "write more than {limit}"),
-    "maximum": Saying("max", "must be at most {limit}", "write {limit} or less"),
-    "minLength": Saying("required", "must not be empty", "fill it in, or leave it out"),
-    "maxLength": Saying("too-long", "must not be longer than {limit} characters", "shorten it"),
-    "minItems": Saying("required", "must not be empty", "fill it in, or leave it out"),
-    "maxItems": Saying("too-long", "must not have more than {limit} items", "take some out"),
-    "maxProperties": Saying("two-sources", "must have only one kind of content", "keep one kind"),
-    "enum": Saying("enum", "must be one of {limit}", "use one of {limit}"),
-    "const": Saying("enum", "must be {limit}", "change it"),
-    "pattern": Saying("form", "does not have the right form", "change it"),
-    "required": Saying("required", "is missing", "add it"),
-    "not": Saying("not-allowed", "must be left out here", "leave it out"),
+    "minimum": ("min", "must be at least {limit}", "write {limit} or more"),
+    "exclusiveMinimum": ("above-zero", "must be above {limit}", "write more than {limit}"),
+    "maximum": ("max", "must be at most {limit}", "write {limit} or less"),
+    "minLength": ("required", "must not be empty", "fill it in, or leave it out"),
+    "maxLength": ("too-long", "must not be longer than {limit} characters", "shorten it"),
+    "minItems": ("required", "must not be empty", "fill it in, or leave it out"),
+    "maxItems": ("too-long", "must not have more than {limit} items", "take some out"),
+    "maxProperties": ("two-sources", "must have only one kind of content", "keep one kind"),
+    "enum": ("enum", "must be one of {limit}", "use one of {limit}"),
+    "const": ("enum", "must be {limit}", "change it"),
+    "pattern": ("form", "does not have the right form", "change it"),
+    "required": ("required", "is missing", "add it"),
+    "not": ("not-allowed", "must be left out here", "leave it out"),
 }
-
-
 _STRUCTURE = {"type", "properties", "items", "additionalProperties", "default", "x-rules"}
 
 
@@ -79,16 +72,16 @@ def _faults(place: str, error: ValidationError) -> Iterator[Fault]:
 
 
 def _fault(place: str, error: ValidationError, route: Route) -> Fault:
-    saying = _say(str(error.validator), error.validator_value, error.instance, error.schema)
+    word, sentence, hint = _say(str(error.validator), error.validator_value, error.instance, error.schema)
     family, fields, words = _trace(place, error.absolute_schema_path)
     if error.validator == "required":
         fields = [*fields, str(route[-1])]
     subject = next((step for step in reversed(route) if isinstance(step, str)), place.rpartition("/")[2])
     return Fault(
-        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), saying.word]),
+        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), word]),
         at=route,
-        message=words.get("x-message", f"{subject} {saying.sentence}"),
-        hint=words.get("x-hint", saying.hint),
+        message=words.get("x-message", f"{subject} {sentence}"),
+        hint=words.get("x-hint", hint),
         found="" if error.validator == "required" else show(error.instance),
     )
 
@@ -97,20 +90,19 @@ def _say(keyword: str, wanted: Any, found: Any, schema: Any) -> Saying:
     """Say what a failed keyword wanted of a value."""
     if keyword == "format":
         form = FORMATS[wanted]
-        return Saying(str(wanted), form.sentence, form.hint(found))
+        return str(wanted), form.sentence, form.hint(found)
     if keyword == "oneOf":
         names = [branch["required"][0] for branch in wanted]
         given = [name for name in names if name in found]
         if given:
-            return Saying("two-sources", f"must not have both {given[0]} and {given[-1]}", "keep one of them")
-        return Saying("no-source", f"needs one of {_listed(names)}", "add one of them")
+            return "two-sources", f"must not have both {given[0]} and {given[-1]}", "keep one of them"
+        return "no-source", f"needs one of {_listed(names)}", "add one of them"
     if keyword in {"minimum", "maximum"} and {"minimum", "maximum"} <= schema.keys():
         bounds = f"{schema['minimum']} and {schema['maximum']}"
-        return Saying("range", f"must lie between {bounds}", f"write a number between {bounds}")
-    word, *sentences = _SAYINGS[keyword]
+        return "range", f"must lie between {bounds}", f"write a number between {bounds}"
+    word, sentence, hint = _SAYINGS[keyword]
     limit = _listed(filter(None, wanted)) if isinstance(wanted, list) else wanted
-    sentence, hint = (sentence.format(limit=limit) for sentence in sentences)
-    return Saying(word, sentence, hint)
+    return word, sentence.format(limit=limit), hint.format(limit=limit)
 
 
 def _listed(names: Iterable[object]) -> str:

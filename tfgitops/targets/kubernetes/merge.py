@@ -50,8 +50,7 @@ class Rule:
 def merge(base: Part, patch: Part, schema_name: SchemaName) -> dict[str, Any]:
     """Lay a patch over a base: maps merge key by key, lists by their keys if they have any, `null` removes.
 
-    The base's order is kept and new elements follow it. Where Kubernetes allows one of several fields (the
-    source of a volume or of a variable), the patch's replaces the base's.
+    New elements follow the base's. Of several fields that exclude each other (a volume's sources), the patch's stays.
     """
     return _merge_map(base, patch, RULES[schema_name])
 
@@ -211,9 +210,8 @@ Requirements = frozenset[tuple[str, str]]
 
 def _requirements(terms: list[Any]) -> set[Requirements]:
     """Turn each term into its requirements: pairs of the field that holds it and its canonical text."""
-    return _necessary(
-        {frozenset((key, _canonical(item)) for key in term for item in term[key] or ()) for term in terms}
-    )
+    texts = {frozenset((key, _canonical(item)) for key in term for item in term[key] or ()) for term in terms}
+    return _necessary(texts)
 
 
 def _both_hold(left: set[Requirements], right: set[Requirements]) -> set[Requirements]:

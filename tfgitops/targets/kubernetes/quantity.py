@@ -4,6 +4,7 @@ The rules are those of k8s.io/apimachinery 0.36, pkg/api/resource: amounts below
 binary ones are capped at 2^63-1, and the kind of suffix is kept: `1e3`, `1k` and `1000` are not one text.
 """
 
+import itertools
 import re
 import unicodedata
 from functools import lru_cache
@@ -38,36 +39,30 @@ _LEGAL_CHAR = re.compile(r"[0-9A-Za-z.+-]").fullmatch
 
 @lru_cache(maxsize=4096)
 def parse(quantity: str | int) -> int:
-    """Give the exact value in nanos (10^-9 of the unit: cores, bytes or pieces).
+    """Return the exact value in nanos (10^-9 of the unit: cores, bytes or pieces).
 
-    :raises ValueError: if it is no legal quantity; the message is what `explain` says.
+    :raises ValueError: if it is no legal quantity; the message is that of `explain`.
     """
     return _parse(str(quantity))[0]
 
 
 @lru_cache(maxsize=4096)
 def canonical(quantity: str | int) -> str:
-    """Write a quantity as Kubernetes does: `0.5` as `500m`, `1024Mi` as `1Gi`, `1.5Gi` as `1536Mi`.
-
-    :raises ValueError: if it is no legal quantity; the message is what `explain` says.
-    """
+    """Write a quantity as Kubernetes does: `0.5` as `500m`, `1024Mi` as `1Gi`; `parse` says what it raises."""
     nanos, style = _parse(str(quantity))
     return write(nanos, style=style)
 
 
 def write(nanos: int, *, style: Style = "") -> str:
-    """Write a value as a canonical quantity.
-
-    :param nanos: the value, as `parse` gives it.
-    :param style: `""` for suffixes as in `500m` and `2G`, `"i"` for those as in `2Gi`, `"e"` for `2e9`.
-    """
+    """Write nanos as a canonical quantity, by style `""` as `500m` and `2G`, by `"i"` as `2Gi`, by `"e"` as `2e9`."""
     if nanos == 0:
         return "0"
     whole, rest = divmod(abs(nanos), NANO)
     sign = "-" if nanos < 0 else ""
     # Small or broken amounts have no exact binary form, and become decimal.
     if style == "i" and whole >= 1024 and not rest:  # noqa: PLR2004 - the base of these suffixes
-        return sign + _write_binary(whole)
+        power = next(power for power in itertools.count() if whole % 1024 ** (power + 1))
+        return f"{sign}{whole // 1024**power}{_BINARY_SUFFIX[power]}"
     return sign + _write_decimal(abs(nanos), exponential=style == "e")
 
 
@@ -141,14 +136,6 @@ def _value(text: str) -> tuple[int, Style]:
     if style == "i":
         nanos = min(nanos, _CAP)
     return (-nanos if number.startswith("-") else nanos), style
-
-
-def _write_binary(whole: int) -> str:
-    power = 0
-    while whole % 1024 == 0:
-        whole //= 1024
-        power += 1
-    return f"{whole}{_BINARY_SUFFIX[power]}"
 
 
 def _write_decimal(nanos: int, *, exponential: bool) -> str:

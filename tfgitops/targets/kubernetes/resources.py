@@ -1,48 +1,151 @@
-"""What a pod asks of a node, as the scheduler counts it."""
+"""Resources of containers: what a pod requests of its node, and what Kubernetes asks of names, amounts and limits."""
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes import names, quantity
+from tfgitops.targets.kubernetes.containers import containers_of
+from tfgitops.targets.kubernetes.fault import Fault, Rules, show
+from tfgitops.targets.kubernetes.quantity import NANO, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from tfgitops.targets.routes import Json, Route
+
+_FAMILY = "k8s-container-resources"
+NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
+HUGE = "hugepages-"
+RULES = Rules.read("""
+    k8s-container-resources-qualified-name: {found} is not a legal name of a resource | write name or example.com/name
+    k8s-container-resources-resource-unknown:
+        {found} is no resource of a container
+        | use cpu, memory, ephemeral-storage, hugepages-SIZE or a device like nvidia.com/gpu
+    k8s-container-resources-resource-not-extended:
+        {found} cannot be the name of a device | use the name that its driver gives
+    k8s-container-resources-min: {resource} is below zero | write 0 or more
+    k8s-container-resources-whole-number: {resource} is counted in whole pieces | write a whole number
+    resource-beyond-counting: {resource} is more than Kubernetes can count | write less
+    k8s-container-resources-page-multiple:
+        {resource} must be a whole number of pages of that size | write a multiple of {page}
+    k8s-container-resources-hugepages-alone: huge pages need cpu or memory beside them | give cpu and memory too
+    k8s-container-resources-limit-missing:
+        {resource} cannot be shared out twice, so it needs a limit | give limits {resource}: {request}
+    k8s-container-resources-request-not-limit:
+        {resource} cannot be shared out twice, so its request ({request}) must be its limit ({limit}) | make them equal
+    k8s-container-resources-request-over-limit:
+        the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
+    k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
+""")
 
 
-def pod_requests(spec: Mapping[str, Any]) -> dict[str, int]:
+def pod_requests(spec: Json) -> dict[str, int]:
     """Return the effective requests of a PodSpec by resource, in nanos of its unit.
 
     Containers and native sidecars run together; other init containers run one after another before them, beside the
     sidecars that started earlier. A limit without a request counts as the request. (Kubernetes, *Sidecar containers*,
     resource sharing within containers.)
     """
-    running: dict[str, int] = {}
-    most: dict[str, int] = {}
+    running, most = Counter[str](), Counter[str]()
     for container in spec.get("initContainers") or ():
         needs = _requests(container)
         if container.get("restartPolicy") == "Always":
-            _add(running, needs)
+            running.update(needs)
             _raise(most, running)
         else:
-            _raise(most, {name: running.get(name, 0) + amount for name, amount in needs.items()})
+            _raise(most, {name: running[name] + amount for name, amount in needs.items()})
     for container in spec.get("containers") or ():
-        _add(running, _requests(container))
+        running.update(_requests(container))
     _raise(running, most)
-    return running
+    return dict(running)
 
 
-def _requests(container: Mapping[str, Any]) -> dict[str, int]:
+def _requests(container: Json) -> dict[str, int]:
     resources = container.get("resources") or {}
     wanted = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
     return {name: quantity.parse(amount) for name, amount in wanted.items()}
 
 
-def _add(total: dict[str, int], amounts: Mapping[str, int]) -> None:
+def _raise(total: Counter[str], amounts: Mapping[str, int]) -> None:
     for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount
+        total[name] = max(total[name], amount)
 
 
-def _raise(total: dict[str, int], amounts: Mapping[str, int]) -> None:
-    for name, amount in amounts.items():
-        total[name] = max(total.get(name, 0), amount)
+def judge_resources(spec: Json) -> Iterator[Fault]:
+    """Judge the resources of all containers."""
+    claims = {claim.get("name") for claim in spec.get("resourceClaims", ())}
+    for at, container in containers_of(spec):
+        if "resources" in container:
+            yield from _judge_container(container["resources"], claims, (*at, "resources"))
+
+
+@lru_cache(maxsize=1024)
+def is_extended(resource: str) -> bool:
+    """Tell whether a resource is a device's: counted in whole pieces, and never overcommitted."""
+    domain, slash, _ = resource.partition("/")
+    return bool(slash) and not domain.endswith("kubernetes.io")
+
+
+def is_countable(nanos: int) -> bool:
+    """Tell whether Kubernetes can count an amount of devices, which it does in thousandths and 64 bits."""
+    return abs(nanos) // NANO * 1000 < 1 << 63
+
+
+def _judge_container(resources: Json, claims: set[str], at: Route) -> Iterator[Fault]:
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
+    for side, amounts in (("limits", limits), ("requests", requests)):
+        for resource, amount in amounts.items():
+            if rule := _name_rule(resource):
+                yield RULES.fault(rule, (*at, side, resource), found=show(resource))
+            yield from _judge_amount(resource, parse(amount), (*at, side, resource))
+    for resource, amount in requests.items():
+        yield from _judge_request(resource, amount, limits.get(resource), (*at, "requests", resource))
+    given = {**requests, **limits}
+    if any(resource.startswith(HUGE) for resource in given) and not given.keys() & {"cpu", "memory"}:
+        yield RULES.fault(f"{_FAMILY}-hugepages-alone", at)
+    for i, claim in enumerate(resources.get("claims", ())):
+        if claim.get("name") not in claims:
+            rule = f"{_FAMILY}-claims-unknown-reference"
+            yield RULES.fault(rule, (*at, "claims", i), found=claim.get("name"))
+
+
+@lru_cache(maxsize=1024)
+def _name_rule(resource: str) -> str:
+    """Return the rule that a resource's name breaks, or nothing."""
+    if not names.is_qualified_name(resource):
+        return f"{_FAMILY}-qualified-name"
+    if "/" not in resource and resource not in NATIVE and not resource.startswith(HUGE):
+        return f"{_FAMILY}-resource-unknown"
+    for_quotas = f"requests.{resource}"  # which name a device so, too
+    if is_extended(resource) and (resource.startswith("requests.") or not names.is_qualified_name(for_quotas)):
+        return f"{_FAMILY}-resource-not-extended"
+    return ""
+
+
+def _judge_amount(resource: str, amount: int, at: Route) -> Iterator[Fault]:
+    if amount < 0:
+        yield RULES.fault(f"{_FAMILY}-min", at, resource=resource)
+    elif is_extended(resource) and amount % NANO:
+        yield RULES.fault(f"{_FAMILY}-whole-number", at, resource=resource)
+    elif is_extended(resource) and not is_countable(amount):
+        yield RULES.fault("resource-beyond-counting", at, resource=resource)
+    elif resource.startswith(HUGE):
+        size = resource.removeprefix(HUGE)
+        page = 0 if quantity.explain(size) else parse(size)
+        if page <= 0 or amount % page:
+            yield RULES.fault(f"{_FAMILY}-page-multiple", at, resource=resource, page=size)
+
+
+def _judge_request(resource: str, request: str, limit: str | None, at: Route) -> Iterator[Fault]:
+    strict = is_extended(resource) or resource.startswith(HUGE)
+    words: dict[str, Any] = {"resource": resource, "request": request, "limit": limit}
+    if limit is None:
+        if strict:
+            yield RULES.fault(f"{_FAMILY}-limit-missing", at, **words)
+    elif strict and parse(request) != parse(limit):
+        yield RULES.fault(f"{_FAMILY}-request-not-limit", at, found=request, expected=str(limit), **words)
+    elif parse(request) > parse(limit):
+        yield RULES.fault(f"{_FAMILY}-request-over-limit", at, found=request, expected=f"at most {limit}", **words)

@@ -1,20 +1,22 @@
 """Shapes are what the API server does to any object first: drop, default, and refuse what has the wrong type.
 
-A shape is compiled from the JSON Schemas in `schemas/` (`catalog.py`). `settle` gives a value as the server would
+A shape is compiled from the JSON Schemas in `schemas/` (`shape_of`). `settle` gives a value as the server would
 store it, and notes what it refused and dropped on the way. The fields of a few large types are judged one by one and
 remembered by content, since a thousand jobs are made of the same few hundred fields.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
-from tfgitops.targets.kubernetes.limits import judge_limits
+from tfgitops.targets.kubernetes.limits import asks, judge_limits
 from tfgitops.targets.kubernetes.quantity import explain
+from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.memo import by_content
 
 if TYPE_CHECKING:
@@ -22,20 +24,26 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Route
 
-RULES = Rules(
-    {
-        "decode-wrong-type": ("{found} is not {wanted}", "write {wanted} here"),
-        "decode-not-integer": ("{found} is not a whole number", "write a whole number here"),
-        "decode-int-range": ("{found} is too large or too small", "write a number of at most {bits} bits"),
-        "decode-duration": ("{found} is not a duration", "write a number and a unit, like 90s, 10m or 1h30m"),
-        "decode-quantity-form": ("{found} is not a quantity", "{hint}"),
-        "crd-required": ("{key} is missing", "give {key}, or leave out the block that it belongs to"),
-        "crd-duplicate": ("{found} is listed twice", "keep one of the two"),
-        "null-in-list": ("an item of the list is empty", "take it out"),
-    }
-)
 _PLAIN = {"string": str, "boolean": bool}
 _REMEMBERED_MAX = 4096  # bytes; longer values, like scripts, are mostly met once
+# Types whose fields are judged one by one; all others are judged, and remembered, as a whole.
+_OPEN = frozenset(
+    {"Job", "JobMetadata", "JobSpec", "TaskSpec", "PodTemplateSpec", "PodSpec", "Container", "EnvVar"}
+    | {"Queue", "QueueSpec"}
+)
+_RULES_FILES = {"pod.schema.json": "pod.rules.schema.json"}  # where a type's limits stand, if not beside its shape
+_SPECIAL = {"Quantity": "quantity", "IntOrString": "int-or-string", "FileMode": "integer"}
+_BITS = {"int32": 31}
+RULES = Rules.read("""
+    decode-wrong-type: {found} is not {wanted} | write {wanted} here
+    decode-not-integer: {found} is not a whole number | write a whole number here
+    decode-int-range: {found} is too large or too small | write a number of at most {bits} bits
+    decode-duration: {found} is not a duration | write a number and a unit, like 90s, 10m or 1h30m
+    decode-quantity-form: {found} is not a quantity | {hint}
+    crd-required: {key} is missing | give {key}, or leave out the block that it belongs to
+    crd-duplicate: {found} is listed twice | keep one of the two
+    null-in-list: an item of the list is empty | take it out
+""")
 
 
 @dataclass(kw_only=True)
@@ -80,10 +88,7 @@ class Shape:
 
 
 def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
-    """Give the value as the server would store it, and note what is refused or dropped.
-
-    What the server leaves as it is comes back as the same object.
-    """
+    """Return the value as the server would store it (the same object if unchanged); note what it refuses or drops."""
     if not shape.remembered:
         return _KINDS[shape.kind](shape, value, at, notes)
     stored, found = _look(value, shape)
@@ -94,10 +99,7 @@ def settle(shape: Shape, value: Any, at: Route, notes: Notes) -> Any:
 
 @by_content(1 << 13, _REMEMBERED_MAX)
 def _look(value: Any, shape: Shape) -> tuple[Any, Notes | None]:
-    """Settle one value, and judge it by its limits where its shape is right.
-
-    None stands for the value itself, and for nothing to note.
-    """
+    """Settle and judge one value; None stands for the value itself, and for nothing to note."""
     notes = Notes()
     stored = _KINDS[shape.kind](shape, value, (), notes)
     if shape.limits and not notes.faults:
@@ -210,3 +212,61 @@ _KINDS: dict[str, Callable[[Shape, Any, Route, Notes], Any]] = {
     "int-or-string": _int_or_string,
     "any": _anything,
 }
+
+
+@cache
+def shape_of(file: str, name: str) -> Shape:
+    """Compile one type of a schema file, as in `shape_of("pod.schema.json", "PodSpec")`."""
+    if name in _SPECIAL:
+        return Shape(kind=_SPECIAL[name], bits=31)
+    rules = _RULES_FILES.get(file, file)
+    if schema_file(rules)["$defs"].get(name, {}).get("x-replaces"):
+        file = rules
+    return _compile(file, name, schema_file(file)["$defs"][name])
+
+
+def _compile(file: str, name: str, schema: dict[str, Any]) -> Shape:
+    """Compile a schema; `name` is that of the type that it defines, or empty inside one."""
+    if "$ref" in schema:
+        other, _, target = schema["$ref"].partition("#/$defs/")
+        return shape_of(other or file, target)
+    shape = Shape(
+        kind=_kind_of(schema.get("type", "any")),
+        required=tuple(schema.get("x-required", ())),
+        keys=tuple(schema.get("x-kubernetes-list-map-keys", ())),
+        bits=_BITS.get(schema.get("format", ""), 63),
+        duration=schema.get("format") == "duration",
+        is_open=name in _OPEN,
+    )
+    if schema.get("x-kubernetes-list-type") == "set":
+        shape.keys = ("",)
+    if inner := schema.get("items", schema.get("additionalProperties")):
+        shape.every = _compile(file, "", inner)
+    elif shape.kind == "object":
+        _give_fields(shape, file, name, schema.get("properties", {}))
+    return shape
+
+
+def _give_fields(shape: Shape, file: str, name: str, properties: dict[str, Any]) -> None:
+    rules_file = _RULES_FILES.get(file, file)
+    limited = schema_file(rules_file)["$defs"].get(name, {}).get("properties", {})
+    shape.fields = {}
+    for key, schema in properties.items():
+        inner = _compile(file, "", schema)
+        if shape.is_open and not (inner.every or inner).is_open:
+            limits = f"{rules_file}#/$defs/{name}/properties/{key}" if asks(limited.get(key)) else ""
+            inner = replace(inner, limits=limits, remembered=bool(limits) or _is_deep(inner))
+        shape.fields[key] = inner
+    sources = {**properties, **limited}
+    shape.defaults = {key: sources[key]["default"] for key in shape.fields if "default" in sources[key]}
+
+
+def _kind_of(named: str | list[str]) -> str:
+    """Give the one type that a field has besides null, which stands for absent everywhere."""
+    return named if isinstance(named, str) else next(name for name in named if name != "null")
+
+
+def _is_deep(shape: Shape) -> bool:
+    """Tell whether a value is more than a scalar, or one list or mapping of them."""
+    every = shape.every
+    return shape.fields is not None or (every is not None and (every.fields is not None or every.every is not None))

@@ -1,4 +1,4 @@
-"""What the server makes of a Job or a Queue before it stores it: pruned, defaulted, and rewritten by the webhook."""
+"""What the server makes of a Job or a Queue: pruned, defaulted, rewritten by the webhook, frozen in part."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from functools import cache
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.kubernetes.catalog import shape_of
-from tfgitops.targets.kubernetes.shape import Notes, Shape, settle
-from tfgitops.targets.volcano.apply import difference, three_way
-from tfgitops.targets.volcano.hierarchy import rooted
-from tfgitops.targets.volcano.rewrite import rewritten
+from tfgitops.targets.kubernetes import duration
+from tfgitops.targets.kubernetes.quantity import canonical, parse
+from tfgitops.targets.kubernetes.shape import Notes, Shape, settle, shape_of
+from tfgitops.targets.volcano.drift import difference, three_way
+from tfgitops.targets.volcano.identity import is_mutable
+from tfgitops.targets.volcano.queuetree import ROOT_QUEUE, rooted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
@@ -21,9 +24,18 @@ if TYPE_CHECKING:
 SCHEDULER = "volcano"
 MAX_RETRY = 3
 DEFAULT_QUEUE = "default"
-ROOT_QUEUE = "root"
 NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray": ["svc"]}
 """Job plugins that need others, which the webhook then adds."""
+# Fields that Go leaves out when they are false or 0. All other such fields are pointers, and are kept.
+_FALSE = frozenset({"hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly"})
+_ZERO = frozenset({
+    "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold", "hostPort",
+    "replicas",
+})  # fmt: skip
+# Text fields that are pointers, and are kept when empty.
+_KEPT = frozenset({"runtimeClassName", "preemptionPolicy", "storageClassName", "service", "fsType", "type"})
+# Structures that are no pointers, and so always written: in a container, a template, a claim template.
+_STRUCTURES = {"resources": "image", "metadata": "spec"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +47,9 @@ class Stored:
 
 
 def stored(manifest: object, *, tasks: bool = True) -> Stored:
-    """Give what the server would make of a manifest that it creates.
+    """Return what the server would make of a manifest that it creates: the same object where it changes nothing.
 
-    What it leaves as it is comes back as the same object.
-
-    :param tasks: whether to look into tasks; if not, they are taken to be stored as they are.
+    Without ``tasks``, tasks are taken to be stored as they are.
     """
     settled = _settled(manifest, tasks=tasks)
     if settled.notes.faults:
@@ -148,3 +158,67 @@ def with_defaults(task: Json, position: int) -> Json:
     if pod.get("hostNetwork") and not pod.get("dnsPolicy"):
         changes["template"] = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
     return {**task, **changes} if changes else task
+
+
+def rewritten(shape: Shape, value: Any, amount: Callable[[str | int], str | int] = canonical) -> Any:
+    """Write a settled value as Go does, and its quantities by ``amount``: `parse` takes 2048Mi and 2Gi for the same."""
+    if shape.kind == "quantity":
+        return amount(value)
+    if shape.duration:
+        return duration.canonical(value)
+    if isinstance(value, list) and shape.every:
+        return [rewritten(shape.every, item, amount) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if shape.fields is None:
+        assert shape.every is not None
+        return {key: rewritten(shape.every, item, amount) for key, item in value.items()}
+    result = {}
+    for key, item in value.items():
+        inner = shape.fields[key]
+        if not _left_out(key, inner, item, required=key in shape.required):
+            result[key] = rewritten(inner, item, amount)
+    for key, beside in _STRUCTURES.items():
+        if key in shape.fields and beside in shape.fields:
+            result.setdefault(key, {})
+    return result
+
+
+def without_empty(shape: Shape, value: Any) -> Any:
+    """Return a settled value without what Go would leave out, and so without what no one can tell from nothing."""
+    if isinstance(value, list) and shape.every:
+        return [without_empty(shape.every, item) for item in value]
+    if not isinstance(value, dict) or shape.fields is None:
+        return value
+    return {
+        key: without_empty(inner, item)
+        for key, item in value.items()
+        if (inner := shape.fields[key]) and not _left_out(key, inner, item, required=key in shape.required)
+    }
+
+
+def _left_out(key: str, shape: Shape, value: Any, *, required: bool) -> bool:
+    if required:
+        return False
+    if value is False:
+        return key in _FALSE
+    if value == 0:
+        return key in _ZERO
+    if value == "":
+        return key not in _KEPT
+    return value == [] or (value == {} and shape.fields is None)
+
+
+def immutable_changes(old: Json, new: Json) -> list[Route]:
+    """List the fields that differ between two manifests, both Jobs or both Queues, and cannot change in place."""
+    live, after = applied(old, new)
+    return immutable_fields(live, after.manifest)
+
+
+def immutable_fields(live: Json, after: Json) -> list[Route]:
+    """List what differs between two stored manifests and cannot change in place; as in Go, an empty field is none."""
+    if live.get("kind") == "Queue":  # all of it may change
+        return []
+    shape = shape_of("volcano.schema.json", "Job")
+    routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
+    return [route for route in routes if not is_mutable(route)]

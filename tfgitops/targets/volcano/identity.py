@@ -7,9 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
 PLACEHOLDER = "\ufdd0"
 """Stands for a Job's own name until it is known: a noncharacter of Unicode, which no spec may hold."""
@@ -22,9 +20,8 @@ MUTABLE_JOB = ("minAvailable", "priorityClassName")
 MUTABLE_TASK = ("minAvailable", "replicas")
 """Fields of a Job's metadata, of its spec, and of one of its tasks, that Volcano lets change in place."""
 
-_canonical = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
-).encode  # what is planned has no circles
+# A manifest has no circles to check for.
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
 
 
 def name_job(job: str, manifest: dict[str, Any]) -> None:
@@ -44,7 +41,7 @@ def name_job(job: str, manifest: dict[str, Any]) -> None:
                     env[index] = {**entry, "value": entry["value"].replace(PLACEHOLDER, name)}
 
 
-def digest(spec: Mapping[str, Any]) -> str:
+def digest(spec: Json) -> str:
     """Return the digest of a planned Job's spec: all of it except what Volcano lets change in place.
 
     See docs/volcano.md 2. A replica of a TensorFlow cluster counts all the same, since ``TF_CONFIG`` names its host.
@@ -71,7 +68,7 @@ def is_mutable(route: Route) -> bool:
     return False
 
 
-def digest_of(manifest: Mapping[str, Any]) -> str:
+def digest_of(manifest: Json) -> str:
     """Return the digest of a written Job, in which its own name stands where the placeholder stood."""
     text = json.dumps(manifest["spec"], ensure_ascii=False)
     return digest(json.loads(text.replace(manifest["metadata"]["name"], PLACEHOLDER)))

@@ -2,87 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.pod import judge_settled
-from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, ROOT_QUEUE, Stored, stored
-from tfgitops.targets.volcano.jobplugins import judge_plugins
+from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, Stored, stored
 from tfgitops.targets.volcano.metadata import judge_metadata
 from tfgitops.targets.volcano.policies import judge_policies
+from tfgitops.targets.volcano.queuetree import ROOT_QUEUE
 from tfgitops.targets.volcano.tasks import judge_tasks, judge_topologies, replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
-RULES = Rules(
-    {
-        "status-given": ("status is the controller's to write", "leave it out"),
-        "mutate-spec-missing": ("the object has no spec", "give it one"),
-        "job-no-tasks": ("the job has no tasks", "give it at least one"),
-        "job-name": (
-            "the job's name has {found} characters, and becomes a label of its pods",
-            "use at most 63",
-        ),
-        "job-name-dots": (
-            "the svc plugin makes a Service of the job's name, which cannot hold dots",
-            "use hyphens",
-        ),
-        "job-name-digit": (
-            "the svc plugin makes a Service of the job's name, which must start with a letter",
-            "put a letter first",
-        ),
-        "job-min-over-total": (
-            "minAvailable is {found}, but all tasks together have {total} replicas",
-            "ask for at most {total}",
-        ),
-        "job-too-large": ("all tasks together have {found} replicas, more than Volcano counts", "use fewer"),
-        "job-volume-path-duplicate": ("two of the job's volumes are mounted at {found}", "move one of them"),
-        "job-volume-two-claims": (
-            "a job's volume has an existing claim or a new one, not both",
-            "keep volumeClaimName or volumeClaim",
-        ),
-        "job-volume-no-claim": ("this volume has no claim", "give volumeClaimName"),
-        "job-volume-claim-name": (
-            "{found} is not a legal name of a claim",
-            "use lower-case letters, digits, - and .",
-        ),
-        "queue-is-root": ("jobs cannot be put into the root queue", "use a queue below it"),
-        "queue-missing": ("there is no queue {found}", "use one of {queues}"),
-        "queue-not-open": ("the queue {queue} is {found}, and takes no jobs", "open it, or use another queue"),
-        "queue-not-leaf": (
-            "the queue {found} has queues below it, so it takes no jobs itself",
-            "use one of {queues}",
-        ),
-    }
-)
 REPLICAS_MAX = 2**31 - 1  # the webhook adds replicas up in 32 bits
+KNOWN = ("env", "svc", "ssh", "tensorflow", "pytorch", "mpi", "ray", "hcclrank")
+_MPI_FLAGS = ("master", "worker", "port")
+_FLAG = re.compile(r"--?(?P<name>[^-=][^=]*)(?:=(?P<value>.*))?", re.DOTALL).fullmatch
+_GO_INT = re.compile(
+    r"([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]?((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))"
+).fullmatch
+_BASES = (16, 2, 8, 10)
+RULES = Rules.read("""
+    status-given: status is the controller's to write | leave it out
+    mutate-spec-missing: the object has no spec | give it one
+    job-no-tasks: the job has no tasks | give it at least one
+    job-name: the job's name has {found} characters, and becomes a label of its pods | use at most 63
+    job-name-dots: the svc plugin makes a Service of the job's name, which cannot hold dots | use hyphens
+    job-name-digit:
+        the svc plugin makes a Service of the job's name, which must start with a letter | put a letter first
+    job-min-over-total: minAvailable is {found}, but all tasks together have {total} replicas | ask for at most {total}
+    job-too-large: all tasks together have {found} replicas, more than Volcano counts | use fewer
+    job-volume-path-duplicate: two of the job's volumes are mounted at {found} | move one of them
+    job-volume-two-claims:
+        a job's volume has an existing claim or a new one, not both | keep volumeClaimName or volumeClaim
+    job-volume-no-claim: this volume has no claim | give volumeClaimName
+    job-volume-claim-name: {found} is not a legal name of a claim | use lower-case letters, digits, - and .
+    queue-is-root: jobs cannot be put into the root queue | use a queue below it
+    queue-missing: there is no queue {found} | use one of {queues}
+    queue-not-open: the queue {queue} is {found}, and takes no jobs | open it, or use another queue
+    queue-not-leaf: the queue {found} has queues below it, so it takes no jobs itself | use one of {queues}
+    plugin-unknown: Volcano has no plugin {found} | use one of {known}
+    plugin-mpi-no-master:
+        the mpi plugin starts from the task {found}, and the job has no such task | name one of {tasks} by --master=
+""")
 
 
 def judge_job(manifest: object, queues: Sequence[Json]) -> list[Fault]:
-    """List what the cluster would refuse of a Job, and what we refuse beyond that (see `stricter.py`).
+    """List what the cluster, or we (`stricter.py`), would refuse of any JSON value as a Job.
 
-    :param manifest: any JSON value.
-    :param queues: the Queues that exist, as manifests; one without status is taken to be open.
+    ``queues`` are the manifests of the Queues that exist; one without status is taken to be open.
     """
     return judge_stored(manifest, stored(manifest), queues)
 
 
 def judge_stored(manifest: object, after: Stored, queues: Sequence[Json], *, tasks: bool = True) -> list[Fault]:
-    """Do the same for who has asked already what the server would store of the manifest.
-
-    :param tasks: whether to judge each task's policies and pod, too.
-    """
+    """Do the same, given what the server would store; with ``tasks``, judge each task's policies and pod, too."""
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
     faults = [*after.notes.limits, *_judge_object(manifest, after.manifest), *_judge_spec(after.manifest, queues)]
-    if tasks:
-        for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ())):
-            faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
+    for i, task in enumerate(after.manifest.get("spec", {}).get("tasks", ()) if tasks else ()):
+        faults += (fault.below(("spec", "tasks", i)) for fault in judge_task(task))
     return faults
 
 
@@ -111,7 +96,7 @@ def _judge_spec(job: Json, queues: Sequence[Json]) -> Iterator[Fault]:
     yield from _judge_gang(spec, tasks)
     yield from judge_tasks(name, tasks, ("spec", "tasks"))
     yield from judge_policies(spec.get("policies", ()), ("spec", "policies"))
-    yield from judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
+    yield from _judge_plugins(spec.get("plugins", {}), tasks, ("spec", "plugins"))
     yield from judge_topologies(spec)
     yield from _judge_volumes(spec.get("volumes", ()))
     yield from _judge_queue(spec.get("queue", DEFAULT_QUEUE), queues)
@@ -170,3 +155,41 @@ def _judge_queue(name: str, queues: Sequence[Json]) -> Iterator[Fault]:
     below = [other for other, queue in known.items() if queue.get("spec", {}).get("parent") == name]
     if below:
         yield RULES.fault("queue-not-leaf", at, found=name, queues=", ".join(sorted(below)))
+
+
+def go_int(text: str) -> int | None:
+    """Return the number that Go's package flag reads in a text; None where it reads none, as in ``08``."""
+    match = _GO_INT(text)
+    if match is None:
+        return None
+    digits, base = next((digits, base) for digits, base in zip(match.groups()[1:], _BASES, strict=True) if digits)
+    number = int(match[1] + digits.replace("_", ""), base)
+    return number if -(1 << 63) <= number < 1 << 63 else None
+
+
+def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
+    """Judge the plugins' names, and the task that the mpi plugin starts from."""
+    for name in plugins:
+        if name not in KNOWN:
+            yield RULES.fault("plugin-unknown", (*at, name), found=show(name), known=", ".join(KNOWN))
+    if "mpi" in plugins:
+        master = _mpi_master(plugins["mpi"])
+        tasknames = [task.get("name", "") for task in tasks]
+        if master not in tasknames:
+            yield RULES.fault("plugin-mpi-no-master", (*at, "mpi"), found=show(master), tasks=", ".join(tasknames))
+
+
+def _mpi_master(arguments: Sequence[str]) -> str:
+    """Read the flag --master as Go's flag package does: it stops at the first word that it cannot read."""
+    master = "master"
+    words = iter(arguments)
+    for word in words:
+        match = _FLAG(word)
+        if not match or match["name"] not in _MPI_FLAGS:
+            break
+        value = match["value"] if match["value"] is not None else next(words, None)
+        if value is None or (match["name"] == "port" and go_int(value) is None):
+            break
+        if match["name"] == "master":
+            master = value
+    return master

@@ -2,82 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tfgitops.targets.routes import Route
-
-    Policy = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 ANY = "*"
 ACTIONS = (
-    "AbortJob",
-    "RestartJob",
-    "RestartTask",
-    "RestartPod",
-    "RestartPartition",
-    "TerminateJob",
-    "CompleteJob",
+    "AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob",
     "ResumeJob",
-)
+)  # fmt: skip
 INTERNAL_EVENTS = frozenset({"PodRunning", "OutOfSync", "CommandIssued"})
-_ONE_OF_ACTIONS = f"use one of {', '.join(ACTIONS)}"
-_NO_ACTION = ("this policy has no action that Volcano knows: {found}", _ONE_OF_ACTIONS)
-RULES = Rules(
-    {
-        "policy-no-trigger": ("this policy reacts to nothing", "give an event, events or an exitCode"),
-        "policy-event-and-exit-code": (
-            "a policy reacts to events or to an exit code, not to both",
-            "write two policies",
-        ),
-        "policy-exit-code-zero": (
-            "a policy cannot react to exit code 0, which is success",
-            "use the event TaskCompleted",
-        ),
-        "policy-event-internal": (
-            "{found} is an event of Volcano's own, which no policy may react to",
-            "react to PodFailed, PodEvicted, PodPending, Unknown, TaskCompleted, TaskFailed or *",
-        ),
-        "policy-action": _NO_ACTION,
-        "policy-action-ignored": _NO_ACTION,  # what the webhook does not see
-        "policy-event-duplicate": (
-            "an earlier policy of this list reacts to {found} already",
-            "keep one of the two",
-        ),
-        "policy-exit-code-duplicate": (
-            "an earlier policy of this list reacts to exit code {found} already",
-            "keep one of the two",
-        ),
-        "policy-any-with-others": (
-            "* stands for any event, so no other event can stand beside it",
-            "drop *, or the others",
-        ),
-    }
-)
+RULES = Rules.read("""
+    policy-no-trigger: this policy reacts to nothing | give an event, events or an exitCode
+    policy-event-and-exit-code: a policy reacts to events or to an exit code, not to both | write two policies
+    policy-exit-code-zero: a policy cannot react to exit code 0, which is success | use the event TaskCompleted
+    policy-event-internal:
+        {found} is an event of Volcano's own, which no policy may react to
+        | react to PodFailed, PodEvicted, PodPending, Unknown, TaskCompleted, TaskFailed or *
+    policy-action, policy-action-ignored: this policy has no action that Volcano knows: {found} | use one of {actions}
+    policy-event-duplicate: an earlier policy of this list reacts to {found} already | keep one of the two
+    policy-exit-code-duplicate: an earlier policy of this list reacts to exit code {found} already | keep one of the two
+    policy-any-with-others: * stands for any event, so no other event can stand beside it | drop *, or the others
+""")
 
 
-def judge_policies(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
+def judge_policies(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
     """Judge one list of policies: each by itself, then all against each other."""
     for i, policy in enumerate(policies):
         yield from _judge_trigger(policy, (*at, i))
         if policy.get("action") not in ACTIONS:
             found = show(policy.get("action", ""))
             rule = "policy-action" if "exitCode" not in policy else "policy-action-ignored"
-            yield RULES.fault(rule, (*at, i, "action"), found=found, expected=", ".join(ACTIONS))
+            actions = ", ".join(ACTIONS)
+            yield RULES.fault(rule, (*at, i, "action"), found=found, expected=actions, actions=actions)
     yield from _judge_repeats(policies, at)
 
 
-def events_of(policy: Policy) -> list[str]:
+def events_of(policy: Json) -> list[str]:
     """Give the events that a policy reacts to, wherever it names them, each once."""
     named = [*policy.get("events", ()), *([policy["event"]] if policy.get("event") else ())]
     return list(dict.fromkeys(named))
 
 
-def _judge_trigger(policy: Policy, at: Route) -> Iterator[Fault]:
+def _judge_trigger(policy: Json, at: Route) -> Iterator[Fault]:
     events, code = events_of(policy), policy.get("exitCode")
     if events and code is not None:
         yield RULES.fault("policy-event-and-exit-code", at)
@@ -90,9 +62,8 @@ def _judge_trigger(policy: Policy, at: Route) -> Iterator[Fault]:
             yield RULES.fault("policy-event-internal", place_of(policy, event, at), found=event)
 
 
-def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
-    events: set[str] = set()
-    codes: set[int] = set()
+def _judge_repeats(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
+    events, codes = set[str](), set[int]()
     for i, policy in enumerate(policies):
         for event in events_of(policy):
             if event in events:
@@ -107,6 +78,6 @@ def _judge_repeats(policies: Sequence[Policy], at: Route) -> Iterator[Fault]:
         yield RULES.fault("policy-any-with-others", at)
 
 
-def place_of(policy: Policy, event: str, at: Route) -> Route:
+def place_of(policy: Json, event: str, at: Route) -> Route:
     """Give the field of a policy that names an event."""
     return (*at, "event" if policy.get("event") == event else "events")

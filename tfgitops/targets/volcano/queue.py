@@ -2,72 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
-from tfgitops.targets.kubernetes.quantity import NANO, write
-from tfgitops.targets.kubernetes.requirements import HUGE, is_countable, is_extended
-from tfgitops.targets.volcano.defaults import ROOT_QUEUE, stored
-from tfgitops.targets.volcano.hierarchy import judge_hierarchy
+from tfgitops.targets.kubernetes.quantity import NANO, style_of, write
+from tfgitops.targets.kubernetes.resources import is_countable, is_extended
+from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.metadata import judge_metadata
-from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, Tree
+from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tfgitops.targets.routes import Route
-
-    Json = Mapping[str, Any]
+    from tfgitops.targets.routes import Json, Route
 
 Op = Literal["create", "update"]
 
-_NEGATIVE = ("{field} of {resource} is below zero", "write 0 or more")
-_BROKEN = ("{resource} is counted in whole pieces, and {found} is none", "write a whole number")
-_OVER = ("{what} is {found}, more than {name} ({most})", "lower the one or raise the other")
-RULES = Rules(
-    {
-        "status-given": ("status is the controller's to write", "leave it out"),
-        "mutate-spec-missing": ("the queue has no spec", "give it one"),
-        "queue-root-protected": (
-            "the root queue is Volcano's own, and not for a manifest to change",
-            "leave it out",
-        ),
-        **{f"queue-{field}-min": _NEGATIVE for field in FIELDS},
-        **{f"queue-{field}-whole-number": _BROKEN for field in FIELDS},
-        "queue-deserved-over-capability": _OVER,
-        "queue-guarantee-over-deserved": _OVER,
-        "queue-guarantee-without-deserved": (
-            "the queue guarantees {resource}, but deserves none",
-            "give deserved for {resource}, at least as much",
-        ),
-        "queue-own-parent": ("the queue is its own parent", "name another one"),
-        "queue-parent-missing": ("there is no queue {found} to stand below", "declare it"),
-        "queue-too-deep": (
-            f"the tree of queues would be more than {DEPTH_MAX} levels deep",
-            "choose a parent nearer to the root",
-        ),
-        "queue-parent-busy": (
-            "pods run in the queue {found}, so it cannot have queues below it",
-            "wait for them, or choose another parent",
-        ),
-        "queue-deserved-sum": _OVER,
-        "queue-guarantee-sum": _OVER,
-        "queue-deserved-under-children": _OVER,
-        "queue-guarantee-under-children": _OVER,
-        "queue-capability-over-ancestor": _OVER,
-        "queue-capability-under-child": _OVER,
-    }
-)
+RULES = Rules.read("""
+    status-given: status is the controller's to write | leave it out
+    mutate-spec-missing: the queue has no spec | give it one
+    queue-root-protected: the root queue is Volcano's own, and not for a manifest to change | leave it out
+    queue-capability-min, queue-deserved-min, queue-guarantee-min: {field} of {resource} is below zero | write 0 or more
+    queue-capability-whole-number, queue-deserved-whole-number, queue-guarantee-whole-number:
+        {resource} is counted in whole pieces, and {found} is none | write a whole number
+    queue-deserved-over-capability, queue-guarantee-over-deserved, queue-deserved-sum, queue-guarantee-sum,
+    queue-deserved-under-children, queue-guarantee-under-children, queue-capability-over-ancestor,
+    queue-capability-under-child:
+        {what} is {found}, more than {name} ({most}) | lower the one or raise the other
+    queue-guarantee-without-deserved:
+        the queue guarantees {resource}, but deserves none | give deserved for {resource}, at least as much
+    queue-own-parent: the queue is its own parent | name another one
+    queue-parent-missing: there is no queue {found} to stand below | declare it
+    queue-too-deep: the tree of queues would be more than {most} levels deep | choose a parent nearer to the root
+    queue-parent-busy:
+        pods run in the queue {found}, so it cannot have queues below it | wait for them, or choose another parent
+""")
 SAID_TWICE = frozenset({"queue-deserved-sum", "queue-guarantee-sum", "queue-capability-under-child"})
 """Rules that say again what is said of another queue: sums of the parent, a capability of the child."""
 
 
 def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> list[Fault]:
-    """List what the cluster would refuse of a Queue, and what we refuse beyond that.
+    """List what the cluster, or we, would refuse of any JSON value as a Queue; only a new one needs a spec.
 
-    :param manifest: any JSON value.
-    :param queues: the Queues that exist, as manifests; the one of this name is taken to be replaced.
-    :param op: whether the Queue is new; only a new one needs a spec.
+    ``queues`` are the manifests of the Queues that exist; the one of this name is taken to be replaced.
     """
     after = stored(manifest)
     if after.notes.faults:
@@ -89,11 +66,7 @@ def _judge(manifest: Json, queue: Json, queues: Sequence[Json], op: Op) -> Itera
     yield from judge_hierarchy(metadata.get("name", ""), metadata.get("annotations", {}), queues)
     tree = Tree(queues, queue)
     broken = [*_judge_amounts(tree), *_judge_place(tree)]
-    yield from broken
-    if not broken:
-        yield from _judge_siblings(tree)
-        yield from _judge_children(tree)
-        yield from _judge_capability(tree)
+    yield from broken or (*_judge_siblings(tree), *_judge_children(tree), *_judge_capability(tree))
 
 
 def _judge_amounts(tree: Tree) -> Iterator[Fault]:
@@ -103,26 +76,21 @@ def _judge_amounts(tree: Tree) -> Iterator[Fault]:
             at: Route = ("spec", *path, resource)
             if amount < 0:
                 yield RULES.fault(f"queue-{field}-min", at, field=field, resource=resource)
-            if _comes_in_pieces(resource) and (amount % NANO or not is_countable(amount)):
+            # Pods are counted whole, and all that is not Kubernetes's own.
+            if (resource == "pods" or is_extended(resource)) and (amount % NANO or not is_countable(amount)):
                 yield RULES.fault(f"queue-{field}-whole-number", at, found=_amount(resource, amount), resource=resource)
     capability, deserved = tree.amounts(tree.name, "capability"), tree.amounts(tree.name, "deserved")
     for resource, amount in deserved.items():
-        if amount > capability.get(resource, amount):
-            at = ("spec", "deserved", resource)
-            limit = ("the queue's capability", capability[resource])
-            yield _over("queue-deserved-over-capability", at, ("deserved", resource, ""), amount, limit)
+        limit = ("the queue's capability", capability.get(resource, amount))
+        what = ("deserved", resource, "")
+        yield from _at_most("queue-deserved-over-capability", ("spec", "deserved", resource), what, amount, limit)
     for resource, amount in tree.amounts(tree.name, "guarantee").items():
         at = ("spec", "deserved", resource)
         if resource not in deserved:
             yield RULES.fault("queue-guarantee-without-deserved", at, resource=resource)
-        elif amount > deserved[resource]:
+        else:
             limit = ("what the queue deserves", deserved[resource])
-            yield _over("queue-guarantee-over-deserved", at, ("guarantee", resource, ""), amount, limit)
-
-
-def _comes_in_pieces(resource: str) -> bool:
-    """Tell whether a resource is counted whole: pods are, and all that is not Kubernetes's own."""
-    return resource == "pods" or is_extended(resource)
+            yield from _at_most("queue-guarantee-over-deserved", at, ("guarantee", resource, ""), amount, limit)
 
 
 def _judge_place(tree: Tree) -> Iterator[Fault]:
@@ -134,7 +102,7 @@ def _judge_place(tree: Tree) -> Iterator[Fault]:
     elif missing:
         yield RULES.fault("queue-parent-missing", at, found=missing[0])
     elif max(map(tree.depth, [tree.name, *tree.descendants(tree.name)])) > DEPTH_MAX:
-        yield RULES.fault("queue-too-deep", at, found=parent)
+        yield RULES.fault("queue-too-deep", at, found=parent, most=DEPTH_MAX)
     elif parent != ROOT_QUEUE and list(tree.children(parent)) == [tree.name] and tree.running(parent):
         yield RULES.fault("queue-parent-busy", at, found=parent)
 
@@ -147,10 +115,9 @@ def _judge_siblings(tree: Tree) -> Iterator[Fault]:
     for field in ("deserved", "guarantee"):
         limits = tree.amounts(parent, field)
         for resource, total in tree.sum_below(parent, field).items():
-            if total > limits.get(resource, 0):
-                limit = (f"that of {parent}", limits.get(resource, 0))
-                what = (field, resource, f" in all queues below {parent}")
-                yield _over(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
+            limit = (f"that of {parent}", limits.get(resource, 0))
+            what = (field, resource, f" in all queues below {parent}")
+            yield from _at_most(f"queue-{field}-sum", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_children(tree: Tree) -> Iterator[Fault]:
@@ -158,37 +125,33 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
     for field in ("deserved", "guarantee"):
         own = tree.amounts(tree.name, field)
         for resource, total in tree.sum_below(tree.name, field).items():
-            if total > own.get(resource, 0):
-                limit = (f"that of {tree.name}", own.get(resource, 0))
-                below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
-                what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
-                yield _over(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
+            limit = (f"that of {tree.name}", own.get(resource, 0))
+            below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
+            what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
+            yield from _at_most(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
 
 
 def _judge_capability(tree: Tree) -> Iterator[Fault]:
     """Judge that no queue may grow beyond the nearest one above it that has a limit."""
     for resource, amount in tree.amounts(tree.name, "capability").items():
         at = ("spec", "capability", resource)
-        limit = tree.limit_above(tree.name, resource)
-        if limit and amount > limit[1]:
-            yield _over("queue-capability-over-ancestor", at, ("capability", resource, ""), amount, limit)
+        if limit := tree.limit_above(tree.name, resource):
+            yield from _at_most("queue-capability-over-ancestor", at, ("capability", resource, ""), amount, limit)
         for below in tree.descendants(tree.name):
             most = tree.amounts(below, "capability").get(resource, 0)
-            if most > amount:
-                what, limit = ("capability", resource, f" of {below}"), ("that of this queue", amount)
-                yield _over("queue-capability-under-child", at, what, most, limit)
+            what, limit = ("capability", resource, f" of {below}"), ("that of this queue", amount)
+            yield from _at_most("queue-capability-under-child", at, what, most, limit)
 
 
-def _over(rule: str, at: Route, what: tuple[str, str, str], amount: int, limit: tuple[str, int]) -> Fault:
-    """Say that an amount (a field, its resource, and of whom) is above a limit, which is given with its name."""
-    field, resource, whose = what
-    found, most = _amount(resource, amount), _amount(resource, limit[1])
-    words = {"what": f"{field} of {resource}{whose}", "name": limit[0], "most": most}
-    return RULES.fault(rule, at, found=found, expected=f"at most {most}", **words)
+def _at_most(rule: str, at: Route, what: tuple[str, str, str], amount: int, limit: tuple[str, int]) -> Iterator[Fault]:
+    """Judge an amount (of a field, a resource, and whose) by a limit, which is given with its name."""
+    (field, resource, whose), (name, highest) = what, limit
+    if amount > highest:
+        found, most = _amount(resource, amount), _amount(resource, highest)
+        words = {"what": f"{field} of {resource}{whose}", "name": name, "most": most}
+        yield RULES.fault(rule, at, found=found, expected=f"at most {most}", **words)
 
 
 def _amount(resource: str, nanos: int) -> str:
     """Write an amount as people do: bytes in the shorter of their two ways, such as 200Gi or 200G."""
-    if resource in {"memory", "ephemeral-storage"} or resource.startswith(HUGE):
-        return min(write(nanos), write(nanos, style="i"), key=len)
-    return write(nanos)
+    return min(write(nanos), write(nanos, style=style_of(resource)), key=len)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.kubernetes.quantity import NANO, parse
@@ -10,48 +10,30 @@ from tfgitops.targets.kubernetes.quantity import NANO, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.targets.routes import Route
+    from tfgitops.targets.routes import Json, Route
 
-    Task = Mapping[str, Any]
-
-_POD_NAME = (
-    "the pod {pod} would have a name of {found} characters, and 63 is the most",
-    "shorten the job's or the task's name by {over}",
-)
-_PARTITIONS = (
-    "{total} partitions of {size} are not the {found} replicas of the task",
-    "let replicas be totalPartitions times partitionSize",
-)
-RULES = Rules(
-    {
-        "task-min-over-replicas": (
-            "minAvailable is {found}, but this task has {replicas} replicas",
-            "ask for at most {replicas}",
-        ),
-        "pod-name": _POD_NAME,
-        "pod-name-of-last-replica": _POD_NAME,
-        "task-name-duplicate": ("two tasks are called {found}", "rename one of them"),
-        "partition-replicas": _PARTITIONS,
-        "partition-overflow": _PARTITIONS,  # what the webhook does not see, since it multiplies in 32 bits
-        "partition-min-available": (
-            "{least} partitions of {size} are not the task's minAvailable of {found}",
-            "let minAvailable be minPartitions times partitionSize",
-        ),
-        "topology-two-limits": (
-            "the topology names its highest tier by number and by name",
-            "keep highestTierAllowed or highestTierName",
-        ),
-        "topology-policy-cpu": (
-            "topologyPolicy needs whole CPUs in every container, and {container} has {found}",
-            "round its CPUs up",
-        ),
-        "deps-not-a-dag": ("{what}", "{remedy}"),
-    }
-)
+RULES = Rules.read("""
+    task-min-over-replicas: minAvailable is {found}, but this task has {replicas} replicas | ask for at most {replicas}
+    pod-name, pod-name-of-last-replica:
+        the pod {pod} would have a name of {found} characters, and 63 is the most
+        | shorten the job's or the task's name by {over}
+    task-name-duplicate: two tasks are called {found} | rename one of them
+    partition-replicas, partition-overflow:
+        {total} partitions of {size} are not the {found} replicas of the task
+        | let replicas be totalPartitions times partitionSize
+    partition-min-available:
+        {least} partitions of {size} are not the task's minAvailable of {found}
+        | let minAvailable be minPartitions times partitionSize
+    topology-two-limits:
+        the topology names its highest tier by number and by name | keep highestTierAllowed or highestTierName
+    topology-policy-cpu:
+        topologyPolicy needs whole CPUs in every container, and {container} has {found} | round its CPUs up
+    deps-not-a-dag: {what} | {remedy}
+""")
 POD_NAME_MAX = 63
 
 
-def judge_tasks(job: str, tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
+def judge_tasks(job: str, tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
     """Judge each task by itself, then all of them together."""
     for i, task in enumerate(tasks):
         replicas, least = replicas_of(task), task.get("minAvailable", 0)
@@ -61,38 +43,32 @@ def judge_tasks(job: str, tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
         yield from _judge_pod_name(job, task, i, (*at, i))
         yield from _judge_numa(task, (*at, i))
     yield from judge_partitions(tasks, at)
-    yield from _judge_names(tasks, at)
+    seen = set()
+    for i, task in enumerate(tasks):
+        if (name := task.get("name")) in seen:
+            yield RULES.fault("task-name-duplicate", (*at, i, "name"), found=name)
+        seen.add(name)
     yield from _judge_dependencies(tasks, at)
 
 
-def replicas_of(task: Task) -> int:
+def replicas_of(task: Json) -> int:
     """Give a task's replicas; left out they are none."""
     return int(task.get("replicas", 0))
 
 
-def _judge_pod_name(job: str, task: Task, position: int, at: Route) -> Iterator[Fault]:
+def _judge_pod_name(job: str, task: Json, position: int, at: Route) -> Iterator[Fault]:
     """Judge the longest name of a task's pods; the webhook itself takes the task's position for the last index."""
     name = task.get("name", "")
     asked, last = f"{job}-{name}-{position}", f"{job}-{name}-{max(0, replicas_of(task) - 1)}"
     for rule, pod in (("pod-name", asked), ("pod-name-of-last-replica", last)):
         over = len(pod) - POD_NAME_MAX
         if over > 0:
-            yield RULES.fault(
-                rule, (*at, "name"), found=len(pod), expected=f"at most {POD_NAME_MAX}", pod=pod, over=over
-            )
+            expected = f"at most {POD_NAME_MAX}"
+            yield RULES.fault(rule, (*at, "name"), found=len(pod), expected=expected, pod=pod, over=over)
             return
 
 
-def _judge_names(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
-    seen = set()
-    for i, task in enumerate(tasks):
-        name = task.get("name")
-        if name in seen:
-            yield RULES.fault("task-name-duplicate", (*at, i, "name"), found=name)
-        seen.add(name)
-
-
-def judge_partitions(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
+def judge_partitions(tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
     """Judge how tasks are divided into partitions."""
     for i, task in enumerate(tasks):
         partition = task.get("partitionPolicy")
@@ -110,18 +86,17 @@ def judge_partitions(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
             yield RULES.fault(rule, place, found=found, expected=str(least * size), least=least, size=size)
 
 
-def judge_topologies(spec: Mapping[str, Any]) -> Iterator[Fault]:
+def judge_topologies(spec: Json) -> Iterator[Fault]:
     """Judge the network topologies of a Job and of its partitions, each of which gives its limit in one way."""
-    places: list[tuple[Route, Mapping[str, Any]]] = [(("spec",), spec)]
-    for i, task in enumerate(spec.get("tasks", ())):
-        places.append((("spec", "tasks", i, "partitionPolicy"), task.get("partitionPolicy", {})))
-    for at, holder in places:
+    tasks = enumerate(spec.get("tasks", ()))
+    places = [(("spec", "tasks", i, "partitionPolicy"), task.get("partitionPolicy", {})) for i, task in tasks]
+    for at, holder in [(("spec",), spec), *places]:
         topology = holder.get("networkTopology", {})
         if "highestTierAllowed" in topology and topology.get("highestTierName"):
             yield RULES.fault("topology-two-limits", (*at, "networkTopology"))
 
 
-def _judge_numa(task: Task, at: Route) -> Iterator[Fault]:
+def _judge_numa(task: Json, at: Route) -> Iterator[Fault]:
     """Judge the CPUs of a task that is placed by NUMA node: each container has whole ones."""
     if task.get("topologyPolicy", "none") == "none":
         return
@@ -135,7 +110,7 @@ def _judge_numa(task: Task, at: Route) -> Iterator[Fault]:
             return
 
 
-def _judge_dependencies(tasks: Sequence[Task], at: Route) -> Iterator[Fault]:
+def _judge_dependencies(tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
     """Judge who waits for whom: only for tasks that exist, for each once, and never in a circle."""
     if not any("dependsOn" in task for task in tasks):
         return

@@ -1,4 +1,4 @@
-"""Which other objects an object needs, by kind and name: claims, ConfigMaps, Secrets, queues and their like."""
+"""Kinds of objects: which belong to the whole cluster, how their files are named, which others they refer to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+CLUSTER_SCOPED = frozenset({
+    "APIService", "CSIDriver", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "DeviceClass",
+    "IngressClass", "Namespace", "PersistentVolume", "PriorityClass", "Queue", "ResourceFlavor", "RuntimeClass",
+    "StorageClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "VolumeAttributesClass",
+})  # fmt: skip
+"""Kinds without a namespace, of Kubernetes 1.36 and Volcano."""
+
+_SHORT = {"PersistentVolumeClaim": "pvc"}
 Reference = tuple[str, str]
 """A kind and a name; the namespace is that of the object which refers to it."""
 
@@ -51,6 +59,11 @@ _PATHS: dict[str, dict[str, str]] = {
     "ResourceClaim": {"spec.devices.requests.*.exactly.deviceClassName": "DeviceClass"},
     "ResourceClaimTemplate": {"spec.spec.devices.requests.*.exactly.deviceClassName": "DeviceClass"},
 }
+
+
+def file_name(kind: str, name: str) -> str:
+    """Return the name of the file of one object: ``queue-vision.yaml``, ``pvc-logs.yaml``."""
+    return f"{_SHORT.get(kind, kind.lower())}-{name}.yaml"
 
 
 def references(manifest: Mapping[str, Any]) -> list[Reference]:

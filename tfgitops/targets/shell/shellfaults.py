@@ -1,27 +1,35 @@
-"""The words and operators of a shell text, as far as they can be told without running it.
-
-What is quoted, substituted, commented out or in a here-document is passed over: another program reads it.
-"""
+"""What is surely broken in a text that a shell runs, and yet runs, or is run, as something else than was meant."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-_OPERATOR = re.compile(r"[<>]\(|<<<|<<-|&>>|;;&|<<|>>|&>|&&|\|\||\|&|;;|;&|<&|>&|<>|>\||[;&|()<>\n]").match
+
+_OPERATOR_AT = re.compile(r"[<>]\(|<<<|<<-|&>>|;;&|<<|>>|&>|&&|\|\||\|&|;;|;&|<&|>&|<>|>\||[;&|()<>\n]").match
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|", "&>", "&>>", "<<<"})
 _ENDS_OF_PATTERNS = frozenset({";;", ";&", ";;&"})
 _META = frozenset(" \t\r\n;&|()<>")
 _CLOSERS = {"(": ")", "{": "}", "'": "'", '"': '"', "`": "`"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 _BEFORE_A_COMMAND = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"})
+_BASH_COMMANDS = frozenset(
+    {"[[", "source", "function", "shopt", "declare", "typeset", "pushd", "popd", "mapfile", "readarray", "let"}
+)
+"""Words that begin a command in bash, and that the sh of Debian and Ubuntu (dash) does not know."""
 
-
-class UnclosedError(ValueError):
-    """Raised where quotes or brackets are not closed: the shell says that best."""
+_BASH_OPERATORS = {"<(": "<(…)", ">(": ">(…)", "<<<": "<<<", "&>": "&>", "&>>": "&>>", "|&": "|&"}
+_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=\(").match
+_SUSPICIOUS = re.compile(
+    r"\n[ \t]*-|\\[ \t]*$|[&]|[<>=]\(|<<<|\[\[|"
+    r"\b(?:pipefail|source|function|shopt|declare|typeset|pushd|popd|mapfile|readarray|let)\b",
+    re.MULTILINE,
+).search
+"""Whether there is anything in a text that a fault could be made of: most have nothing."""
 
 
 class Token(NamedTuple):
@@ -42,14 +50,14 @@ def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of a text, each word with the command that it belongs to.
 
     Raises:
-        UnclosedError: quotes or brackets are not closed.
+        ValueError: quotes or brackets are not closed.
     """
-    reader = _Commands()
+    reader = _CommandFinder()
     for token in _pieces(text):
         yield reader.word(token) if token.is_word else reader.operator(token)
 
 
-class _Commands:
+class _CommandFinder:
     """Follows a text from token to token, so as to know where a command begins.
 
     ``cases`` are the `case`s around a token: whether it stands before their `in`, in a pattern or in a body.
@@ -108,8 +116,7 @@ class _Commands:
 
 def _pieces(text: str) -> Iterator[Token]:
     """Cut a text into words and operators; an array, a substitution and an arithmetic command are one each."""
-    at = 0
-    documents: list[tuple[str, bool]] = []
+    at, documents = 0, list[tuple[str, bool]]()
     while at < len(text):
         if text[at] in " \t\r":
             at += 1
@@ -117,7 +124,7 @@ def _pieces(text: str) -> Iterator[Token]:
             at += 2
         elif text[at] == "#":
             at = _line_end(text, at)
-        elif found := _OPERATOR(text, at):
+        elif found := _OPERATOR_AT(text, at):
             start, operator = at, found[0]
             at = _behind(text, at) if text.startswith("((", at) else found.end()
             if operator in ("<(", ">("):
@@ -156,7 +163,7 @@ def _behind(text: str, at: int) -> int:
         at += 1
         char, inside = text[at : at + 1], closers[-1]
         if not char:
-            raise UnclosedError
+            raise ValueError("quotes or brackets are not closed")
         if char == inside:
             closers.pop()
         elif inside == "'":
@@ -194,3 +201,82 @@ def _behind_documents(text: str, at: int, documents: list[tuple[str, bool]]) -> 
 def _line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+class ShellFault(NamedTuple):
+    """One fault: on which line of the text, counted from 0, which words of it, what is wrong, and what to do."""
+
+    line: int
+    words: str
+    message: str
+    hint: str
+
+
+@lru_cache(maxsize=1024)
+def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
+    """Return the faults of a text, each of a kind once; ``bash`` is whether a shell runs it that knows bash's words."""
+    body = text.rstrip("\n")
+    if not _SUSPICIOUS(body):
+        return ()
+    try:
+        found = list(tokens(body))
+    except ValueError:  # the shell says best what is not closed
+        return ()
+    faults = [*_options(body, found), *_ends_of_lines(body, found), *_background(body, found)]
+    faults += [] if bash else _bash_words(body, found)
+    first = {fault.message: fault for fault in reversed(faults)}
+    return tuple(sorted(first.values()))
+
+
+def _fault(text: str, token: Token, message: str, hint: str, words: str = "") -> ShellFault:
+    shown = words or token.text.partition("\n")[0]
+    return ShellFault(text.count("\n", 0, token.start), shown, message, hint)
+
+
+def _options(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
+    for token in found[1:]:
+        on_its_own = not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+        if token.leads and on_its_own and token.text.startswith("-"):
+            message = "a line that begins with '-' is run as a command of its own: the line above it does not go on"
+            hint = "end each line that goes on with '\\', with nothing behind it; below `>`, indent all lines alike"
+            yield _fault(text, token, message, hint)
+
+
+def _ends_of_lines(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
+    """Find a backslash at the end of a line that does not do what it is there for."""
+    for token in found:
+        if token.is_word and token.text[-1] in " \t" and not text[token.end :].partition("\n")[0].strip():
+            message = "there are blanks behind the '\\' at the end of the line, so the line does not go on"
+            yield _fault(text, token, message, "take the blanks away", "\\" + token.text[-1])
+    last = found[-1] if found else None
+    if last and last.is_word and last.end == len(text) and re.search(r"(?<!\\)(?:\\\\)*\\\Z", last.text):
+        message = "the last line ends with '\\', and no line follows: the program is given a '\\'"
+        yield _fault(text, last, message, "take the '\\' away", last.text)
+
+
+def _background(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
+    written = [token for token in found if token.text != "\n"]
+    if written and (written[-1].text, written[-1].is_word) == ("&", False):
+        message = "the last command ends with '&', so nothing waits for it, and the container ends at once"
+        yield _fault(text, written[-1], message, "take the '&' away, or write `wait` behind it")
+
+
+def _bash_words(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
+    for token in found:
+        if bash_own := _bash_own(text, token):
+            shown, words = bash_own
+            message = f"`{shown}` is bash's own, and this is run by sh, which on Debian and Ubuntu does not know it"
+            yield _fault(text, token, message, "have bash run it: write `[bash, -c, …]`", words)
+
+
+def _bash_own(text: str, token: Token) -> tuple[str, str] | None:
+    """Return what of bash a token is, as it is told, and as it is written; None if it is POSIX's."""
+    if not token.is_word:
+        shown = _BASH_OPERATORS.get(token.text)
+        return (shown, token.text) if shown else None
+    if array := _ARRAY(token.text):
+        return f"{array[0]}…)", array[0]
+    if token.leads and token.text in _BASH_COMMANDS:
+        defined = re.search(rf"(?<![\w-]){re.escape(token.text)}[ \t]*\([ \t]*\)", text)  # a function of its own
+        return None if defined else (token.text, token.text)
+    return ("set -o pipefail", "pipefail") if token.command == "set" and token.text == "pipefail" else None
