@@ -13,7 +13,7 @@ from tfgitops.plugins.plain import printable
 from tfgitops.review.restarts import NO_CONSENT, Consent, Guard
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, counted
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 from tfgitops.targets.gitops import KUSTOMIZATION
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from tfgitops.report.jobsummary import job_summary
 from tfgitops.report.show import Format, coloured, show
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 
 app = command_app()
 

@@ -7,7 +7,7 @@ from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Paths, Quiet, Without, command_app, example
 from tfgitops.compiler.versionlock import versions, write_lock
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 
 app = command_app()
 

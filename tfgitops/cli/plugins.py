@@ -12,7 +12,7 @@ import typer
 from tfgitops import discover
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Form, Without, command_app, example
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 from tfgitops.spec.project import find_root, read_project
 
 app = command_app()

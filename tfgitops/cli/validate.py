@@ -11,7 +11,7 @@ from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Without, command_app, example
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.show import Format, exceptions, show
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 
 app = command_app()
 

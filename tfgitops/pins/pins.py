@@ -9,7 +9,8 @@ from tfgitops.pins.specedits import SpecFiles
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.load import load, shown
+from tfgitops.spec.disk import shown
+from tfgitops.spec.load import load
 from tfgitops.spec.project import find_root
 from tfgitops.targets.routes import MISSING, reach
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.write import replace_file
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import resolved, unwritable
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import resolved, shown, unwritable
 from tfgitops.spec.resolve import merge_files
 from tfgitops.spec.yamltext.edit import EditError, edited, lines_of, value_of
 from tfgitops.targets.nearest import did_you_mean
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.document import Document
-    from tfgitops.spec.load import Source
+    from tfgitops.spec.load import LoadedSpec
     from tfgitops.spec.yamltext.edit import Value
     from tfgitops.targets.routes import Route
 
@@ -54,7 +53,7 @@ class SpecFiles:
 
     way_out = "edit it by hand"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LoadedSpec) -> None:
         self.source = source
         self.merged = merge_files(source.documents)
         jobs = self.merged.get("jobs")

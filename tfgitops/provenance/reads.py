@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.model import Environment, Job, Role
-from tfgitops.spec.view import View
+from tfgitops.spec.model import Environment, Job, Role, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

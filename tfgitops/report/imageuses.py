@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 from tfgitops.targets.kubernetes.podimages import pod_images
 
 if TYPE_CHECKING:

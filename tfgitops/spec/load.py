@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import resolved, shown, unreadable
+from tfgitops.spec.disk import Disk, resolved, shown, unreadable
 from tfgitops.spec.document import Document
-from tfgitops.spec.filetree import Disk
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
-from tfgitops.spec.survey import find_environments
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.spec.yamltext.characters import lookalikes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.spec.filetree import FileTree
+    from tfgitops.spec.disk import FileTree
     from tfgitops.targets.routes import Route
-
-__all__ = ["Source", "find_environments", "load", "shown"]
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
 _WHOLE = ("the keys of an environment", "a job's own mapping")
@@ -37,7 +33,7 @@ _NOT_IN_A_JOB = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class LoadedSpec:
     """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
 
     ``committed`` are the texts of its manifests, by their path below ``manifests/``: read where a job is pinned, only.
@@ -57,7 +53,7 @@ class Source:
         return self.folder.name
 
 
-def load(folder: Path, project: Project | None = None) -> Source:
+def load(folder: Path, project: Project | None = None) -> LoadedSpec:
     """Read an environment's spec, its jobs' files, and all that it extends.
 
     Raises:
@@ -68,7 +64,7 @@ def load(folder: Path, project: Project | None = None) -> Source:
     documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
         raise CompileError(reader.diagnostics)
-    return Source(
+    return LoadedSpec(
         folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
         committed=texts(folder) if any(map(_pins, documents)) else {},
         day=project.day if any(document.value.get("allow") for document in documents) else "",

@@ -16,7 +16,7 @@ from tfgitops import discover
 from tfgitops.plugins.discovery import hook_seconds, import_file, imported
 from tfgitops.plugins.door import GROUP, Plugin, Plugins
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.load import shown
+from tfgitops.spec.disk import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -96,7 +96,7 @@ def join(
         for holder in _HOLDERS:
             core["$defs"][holder]["x-left-out"] = _left_out(names)
     documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
-    resolve = _Resolver(documents)
+    resolve = _References(documents)
     definitions = core["$defs"]
     environment = resolve(definitions["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
@@ -108,7 +108,7 @@ def join(
 
 
 def _settings(
-    fragments: Iterable[SchemaFragment], resolve: _Resolver
+    fragments: Iterable[SchemaFragment], resolve: _References
 ) -> tuple[dict[str, Mapping[str, Any]], list[Clash]]:
     """Make the schema of each plugin's settings."""
     properties: dict[str, dict[str, Any]] = {}
@@ -225,7 +225,7 @@ def _owned(fragment: SchemaFragment, owner: str) -> Clash:
     return Clash(fragment, message, hint, owner)
 
 
-class _Resolver:
+class _References:
     """Replaces every ``$ref`` by what it refers to, each target once, so that validators never look anything up."""
 
     def __init__(self, documents: Mapping[str, Any]) -> None:

@@ -1,26 +1,82 @@
-"""The tree of nodes of a text, which knows where each key and value stands: made only when one is to be shown.
+"""The events of a text from ruamel's C parser, and the tree of nodes, which knows where each key and value stands.
 
-It also knows what a part of the text takes from anchors outside of it, by aliases and by merge keys.
+libyaml 0.1.7 refuses `:` and `?` inside an unquoted text between brackets, as in `{image: tf:1}` and `[a?b]`, which
+libyaml 0.2 and YAML itself take. Such a text is read again with other characters in their place, one for one, so
+that no position moves; they are put back into each scalar.
+
+The tree is made only when a place is to be shown. It also knows what a part of the text takes from anchors outside of
+it, by aliases and by merge keys.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is imported there to be used so
+from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
-from tfgitops.spec.yamltext.events import Events, read
+from tfgitops.spec.yamltext.texterror import TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from collections.abc import Set as AbstractSet
 
     Steps = tuple[str | int, ...]
 
+T = TypeVar("T")
+
+_OLD = re.compile("unexpected ':'|expected ','")
 _ALIAS = re.compile(r"(?:^|[\s\[{,:])\*[^\s\[\]{},*]").search
+_STANDS_FOR = {0xE03A: ":", 0xE03F: "?"}
+_NAME = re.compile(r"(?<![^\s\[{,])([&*!][^\s,\[\]{}]*)")  # an anchor, an alias or a tag
+_INSIDE_TEXT = {
+    ":": re.compile(r"""(?:(?<=[^\s\[\]{},"'])|(?<=[\w./)] )):(?=[^\s,\[\]{}])"""),
+    "?": re.compile(r"""(?:(?<=[^\s\[{,"'])|(?<=[\w./)] ))\?"""),
+}
+
+
+class Events:
+    """The events of one text, one by one; `text` gives a scalar its value as it was written."""
+
+    def __init__(self, text: str, *, spelled: bool = False) -> None:
+        self.next: Callable[[], Any] = CParser(text).get_event
+        self.spelled = spelled
+
+    def text(self, event: Any) -> str:
+        """Return the text of a scalar."""
+        value: str = event.value
+        return value.translate(_STANDS_FOR) if self.spelled else value
+
+
+def read(text: str, build: Callable[[Events], T]) -> T:
+    """Let a builder read the events of a text; it is called a second time if the text must be spelled anew.
+
+    Raises:
+        TextError: the text is not YAML.
+    """
+    spelled = text
+    while True:
+        try:
+            return build(Events(spelled, spelled=spelled != text))
+        except MarkedYAMLError as error:
+            if spelled != text or not _OLD.search(str(error.problem)) or (spelled := respell(text)) == text:
+                from tfgitops.spec.yamltext.reasons import explain  # noqa: PLC0415 - for faulty texts alone
+
+                raise TextError([explain(text, spelled, error)]) from error
+
+
+def respell(text: str) -> str:
+    """Replace each `:` and `?` that only libyaml 0.1 takes for an indicator; where it is one, it stays."""
+    if any(chr(code) in text for code in _STANDS_FOR):
+        return text
+    pieces = _NAME.split(text)
+    for stand_in, char in _STANDS_FOR.items():
+        pieces[::2] = [_INSIDE_TEXT[char].sub(chr(stand_in), piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, S
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
 from tfgitops.spec.yamltext.characters import refused_characters
-from tfgitops.spec.yamltext.events import Events, read
 from tfgitops.spec.yamltext.texterror import TextError, also_at, fault
+from tfgitops.spec.yamltext.tree import Events, read
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
