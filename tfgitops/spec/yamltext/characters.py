@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfgitops.spec.diagnostics import Diagnostic
@@ -32,30 +31,24 @@ _NEVER = re.compile("[\0\x85\u2028\u2029\ufdd0-\ufdef\ufffe\uffff]")
 _ESCAPE = re.compile(r"\\[0NLPxuU]")  # in double quotes, a way to write any character in ASCII
 _DASH = re.compile("[\u2013\u2014\u2212]+(?=[A-Za-z])")
 _QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
-_REFUSED_ASCII = re.compile(r"[^\t\n\x20-\x7e]")
-
-
-@cache
-def _refused() -> re.Pattern[str]:
-    return re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFUSED_ASCII = r"[^\t\n\x20-\x7e]"
+_REFUSED = r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def refused_characters(text: str) -> Iterator[Diagnostic]:
     """Yield a fault for the first of each character that may not stand in a file."""
     seen = set()
-    refused = _REFUSED_ASCII if text.isascii() else _refused()  # the other takes long to make ready
-    for match in refused.finditer(text):
+    refused = _REFUSED_ASCII if text.isascii() else _REFUSED  # which takes long to make ready
+    for match in re.finditer(refused, text):
         char = match[0]
         if char in seen:
             continue
         seen.add(char)
-        line, column = line_and_column(text, match.start())
+        code, message, hint = "TF103", "is a control character, which YAML does not allow", "leave it out"
         if char in _BREAKS:
-            message = f"{describe(char)} breaks this line for YAML, though no editor shows it"
-            yield fault("TF109", message, line, column, "leave it out, or break the line as usual")
-        else:
-            message = f"{describe(char)} is a control character, which YAML does not allow"
-            yield fault("TF103", message, line, column, "leave it out")
+            code, message = "TF109", "breaks this line for YAML, though no editor shows it"
+            hint = "leave it out, or break the line as usual"
+        yield fault(code, f"{describe(char)} {message}", *line_and_column(text, match.start()), hint)
 
 
 def odd_characters(text: str) -> list[str]:
