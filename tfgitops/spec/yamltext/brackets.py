@@ -104,13 +104,12 @@ def flow(scene: Scene) -> Diagnostic:
 def no_node(scene: Scene) -> Diagnostic:
     """Say what stands where a value or a key belongs."""
     bracket = _open_bracket(scene)
-    if not scene.rest.strip():
-        if bracket:
-            return _not_closed(scene, *bracket)
+    ended = not scene.rest.strip()
+    if bracket and (ended or scene.char in ("]", "}")):
+        return (_not_closed if ended else _crossed)(scene, *bracket)
+    if ended:
         return scene.say("the file ends where a value belongs", "write the value")
     if scene.char in ("]", "}"):
-        if bracket:
-            return _crossed(scene, *bracket)
         return scene.say(f"a '{scene.char}' that nothing opens", "leave it out, or quote the text")
     if bracket and scene.char == ",":
         return scene.say("a ',' too many: no entry is before it", "leave it out")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tfgitops.spec.yamltext.texterror import TextError
 from tfgitops.spec.yamltext.tree import Node, compose
 from tfgitops.spec.yamltext.values import parse, scalar
+from tfgitops.targets.routes import MISSING, replaced, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +57,7 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
         for route, value in changes.items():
             expected = _changed(expected, route, value)
         found = text.cut(cut for way in cuts for cut in way)
-        if value_of(found) == expected:
+        if _says(found, expected):
             return found
     except (_NoWayError, StopIteration, TextError):
         pass
@@ -69,13 +70,21 @@ def _one_by_one(raw: str, changes: Mapping[Route, Value | None]) -> str:
     for route, value in changes.items():
         try:
             text = _Text(raw)
-            ways = map(text.cut, _ways(text, route, value))
-            raw = _first(ways, _changed(value_of(raw), route, value))
-        except _NoWayError:
+            ways = _ways(text, route, value)
+            expected = _changed(value_of(raw), route, value)
+            raw = next(found for found in map(text.cut, ways) if _says(found, expected))
+        except (_NoWayError, StopIteration):
             failed.append(route)
     if failed:
         raise EditError(failed)
     return raw
+
+
+def _says(raw: str, expected: Any) -> bool:
+    try:
+        return bool(value_of(raw) == expected)
+    except TextError:
+        return False
 
 
 def value_of(raw: str) -> Any:
@@ -86,7 +95,7 @@ def value_of(raw: str) -> Any:
 def lines_of(raw: str, routes: Iterable[Route]) -> list[int]:
     """Return the lines, counted from 1, on which the keys at some routes, or the nearest above them, are written."""
     tree = compose(_plain(raw))
-    return [_line_of(tree, route) + 1 for route in routes]
+    return [_line_of(tree, route) for route in routes]
 
 
 def _line_of(node: Node | None, route: Route) -> int:
@@ -95,7 +104,7 @@ def _line_of(node: Node | None, route: Route) -> int:
         if not node or not (found := node.child(key)):
             break
         line, node = found[0].line, found[1]
-    return line
+    return line + 1
 
 
 class _NoWayError(Exception):
@@ -167,15 +176,12 @@ def _ways(text: _Text, route: Route, value: Value | None) -> Iterator[list[Cut]]
             raise _NoWayError
         return (_out_of_brackets if parent.flow else _out_of_block)(text, above, parent, key)
     if key in parent.entries:
-        return _replaced(text, parent.entries[key][1], _flow(value))
+        old, written = parent.entries[key][1], _flow(value)
+        blank = "" if text.raw[text.start(old) - 1] == " " else " "
+        return iter([[(text.start(old), text.end(old), f"{blank}{written}")]])
     if parent.flow:
         return _into_brackets(text, parent, f"{_key(key)}: {_flow(value)}")
     return _into_block(text, above, parent, key, value)
-
-
-def _replaced(text: _Text, value: Node, written: str) -> Iterator[list[Cut]]:
-    start, end = text.start(value), text.end(value)
-    yield [(start, end, written if text.raw[start - 1] == " " else f" {written}")]
 
 
 def _into_brackets(text: _Text, parent: Node, entry: str) -> Iterator[list[Cut]]:
@@ -201,11 +207,9 @@ def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: 
         end = len(text.raw)
         ended = not text.raw or text.raw.endswith(("\n", "\r"))
         yield [(end, end, f"{lines}{text.eol}" if ended else f"{text.eol}{lines}")]
-    if above is not None and first.line > above.line:
-        below = text.at(above.line + 1)
-        yield [(below, below, f"{lines}{text.eol}")]
-    start = text.at(first.line)
-    yield [(start, start, f"{lines}{text.eol}")]
+    below = [above.line + 1] if above is not None and first.line > above.line else []
+    for start in map(text.at, (*below, first.line)):
+        yield [(start, start, f"{lines}{text.eol}")]
 
 
 def _out_of_brackets(text: _Text, _above: Node | None, parent: Node, key: str) -> Iterator[list[Cut]]:
@@ -273,24 +277,8 @@ def _block(key: str, value: Value, indentation: str) -> Iterator[str]:
         yield from _block(name, inner, f"{indentation}  ")
 
 
-def _changed(value: Mapping[str, Any], route: Route, wanted: Value | None) -> dict[str, Any]:
+def _changed(value: Any, route: Route, wanted: Value | None) -> Any:
     """Return a value with one change, made in copies: what aliases share is changed at this place alone."""
-    changed = dict(value)
-    if len(route) > 1:
-        changed[route[0]] = _changed(value[route[0]], route[1:], wanted)
-    elif wanted is None:
-        del changed[route[0]]
-    else:
-        changed[route[0]] = wanted
-    return changed
-
-
-def _first(candidates: Iterable[str], expected: Any) -> str:
-    """Return the first text that says what is expected."""
-    for candidate in candidates:
-        try:
-            if value_of(candidate) == expected:
-                return candidate
-        except TextError:
-            continue
-    raise _NoWayError
+    if wanted is None:
+        return replaced(value, route, MISSING)
+    return replaced(value, route[:-1], {**value_at(value, route[:-1]), route[-1]: wanted})

@@ -110,6 +110,11 @@ def _second_colon(scene: Scene) -> Diagnostic:
         return lonely(scene, above)
     if start <= scene.start(above):
         return scene.say("a ':' does not belong here", "quote the text if the ':' belongs to it")
+    return _too_far(scene, start, above)
+
+
+def _too_far(scene: Scene, start: int, above: int) -> Diagnostic:
+    """Say that an entry is indented more than the one above, which has a value already."""
     indentation = scene.indentation(scene.line)
     if scene.line_at(scene.line).startswith("- ", indentation):
         return _list_entry(scene, (scene.line, indentation))
