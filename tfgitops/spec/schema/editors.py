@@ -88,8 +88,12 @@ def _with_numbers(kinds: Any) -> Any:
 def _with_short_form(schema: dict[str, Any], shorthand: list[str] | None) -> dict[str, Any]:
     if not shorthand:
         return schema
-    description = {"description": schema["description"]} if "description" in schema else {}
-    return {**description, "if": {"type": "object"}, "then": schema, "else": schema["properties"][shorthand[0]]}
+    short = schema["properties"][shorthand[0]]
+    return {**_description(schema), "if": {"type": "object"}, "then": schema, "else": short}
+
+
+def _description(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": schema["description"]} if "description" in schema else {}
 
 
 def _nullable(schema: Any) -> Any:
@@ -101,8 +105,7 @@ def _nullable(schema: Any) -> Any:
     if "type" in schema and "if" not in schema:
         kinds = schema["type"] if type(schema["type"]) is list else [schema["type"]]
         return schema if "null" in kinds else {**schema, "type": [*kinds, "null"]}
-    description = {"description": schema["description"]} if "description" in schema else {}
-    return {**description, "if": {"type": "null"}, "else": schema} if schema else schema
+    return {**_description(schema), "if": {"type": "null"}, "else": schema} if schema else schema
 
 
 def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
@@ -111,14 +114,12 @@ def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
     waiting: list[Any] = [{"$ref": f"#/$defs/{top}"}]
     while waiting:
         value = waiting.pop()
-        if type(value) is list:
-            waiting += value
-        elif type(value) is dict:
-            waiting += value.values()
+        if type(value) is dict:
             name = str(value.get("$ref", "")).removeprefix("#/$defs/")
             if name and name not in found:
                 found.add(name)
                 waiting.append(definitions[name])
+        waiting += value.values() if type(value) is dict else value if type(value) is list else ()
     return sorted(found)
 
 
@@ -128,15 +129,13 @@ def _with_rules(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     limits = {key: _limits(rule) for key, rule in rules.get("properties", {}).items()}
     if "properties" not in schema or not any(limits.values()):
         return schema
-    return {**schema, "properties": {key: _both(inner, limits.get(key)) for key, inner in schema["properties"].items()}}
+    return {**schema, "properties": {key: _narrowed(one, limits.get(key)) for key, one in schema["properties"].items()}}
 
 
-def _both(schema: dict[str, Any], limits: dict[str, Any] | None) -> dict[str, Any]:
+def _narrowed(schema: dict[str, Any], limits: dict[str, Any] | None) -> dict[str, Any]:
     """Join what two schemas say of a value; of two limits of one kind the rule's is the narrower."""
-    if not limits:
-        return schema
-    inside = {key: limits[key] for key in ("items", "properties") if key in limits}
-    own = {key: value for key, value in limits.items() if key not in inside}
+    own = dict(limits or {})
+    inside = {key: own.pop(key) for key in ("items", "properties") if key in own}
     return {**schema, **own, **({"allOf": [inside]} if inside else {})}
 
 

@@ -119,17 +119,13 @@ def _named(entry: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     return f"write `{name}:` for `- name: {name}`{below}"
 
 
-def _answers(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    return [hint for key in value if (hint := brought(key, schema))]
-
-
 def _map(value: dict[str, Any], kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
     if "array" not in kinds:
         return _alone(value)
     items = schema.get("items", {})
-    elsewhere = [hint for one in value.values() if type(one) is dict for hint in _answers(one, items)]
-    if elsewhere:
-        return elsewhere[0]
+    inner = [key for one in value.values() if type(one) is dict for key in one]
+    if elsewhere := next(filter(None, (brought(key, items) for key in inner)), ""):
+        return elsewhere
     known = items.get("properties", {})
     if known and any(key in known for key in value) and items.get("x-shorthand") != ["name"]:
         return f"write a list: `- ` before `{next(iter(value))}:`"
