@@ -53,6 +53,17 @@ def _unless(fits: Callable[[Any], object], what: str, expected: str, hint: str =
     return lambda value: None if fits(value) else _wrong(f"'{value}' {what}", expected, hint)
 
 
+_variable = _unless(
+    names.is_env_name, "cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first"
+)
+_qualified = _unless(
+    names.is_qualified_name, "cannot be a key of labels or annotations", "name, or prefix.example.com/name"
+)
+_port = _unless(
+    is_port_name, "cannot be the name of a port", "at most 15 lower-case letters, digits and '-', with a letter"
+)
+
+
 def _label(kind: str) -> Callable[[str], Problem | None]:
     expected = f"at most {names.LABEL_MAX} lower-case letters, digits and '-', {_ENDS}"
     return lambda value: None if names.is_dns_label(value) else _name_complaint(kind, value, expected)
@@ -62,8 +73,9 @@ def _name_complaint(kind: str, value: str, expected: str, most: int = names.LABE
     if len(value) > most:
         return _wrong(f"{kind} has {len(value)} characters, {most} at most are allowed", expected)
     suggestion = names.suggest_label(value)
-    hint = f"write '{suggestion}'" if suggestion and suggestion != value else ""
-    return _wrong(f"'{value}' cannot be {kind}", expected, hint)
+    return _wrong(
+        f"'{value}' cannot be {kind}", expected, f"write '{suggestion}'" if suggestion not in ("", value) else ""
+    )
 
 
 def _job_name(value: str) -> Problem | None:
@@ -86,11 +98,10 @@ def _subdomain(value: str) -> Problem | None:
 
 def _quantity(value: str | int) -> Problem | None:
     hint = quantity.explain(value)
-    if hint is None:
-        return None
-    if re.fullmatch(r"[0-9.]+mi", str(value)):
-        hint = f"write {str(value)[:-1]} (thousandths) or {str(value)[:-2]}Mi (2^20)"
-    return _wrong(f"'{value}' is not a quantity", "a Kubernetes quantity, such as 4, 500m or 16Gi", hint)
+    if hint is not None and re.fullmatch(r"[0-9.]+mi", text := str(value)):
+        hint = f"write {text[:-1]} (thousandths) or {text[:-2]}Mi (2^20)"
+    expected = "a Kubernetes quantity, such as 4, 500m or 16Gi"
+    return None if hint is None else _wrong(f"'{value}' is not a quantity", expected, hint)
 
 
 def _number(fits: Callable[[Any], bool], what: str, expected: str) -> Callable[[str | int], Problem | None]:
@@ -122,11 +133,6 @@ def _env_name(value: str) -> Problem | None:
     return reserved_variable(value) if RESERVED_ENV.fullmatch(value) else _variable(value)
 
 
-_variable = _unless(
-    names.is_env_name, "cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first"
-)
-
-
 def _label_key(value: str) -> Problem | None:
     if value.startswith("volcano.sh/"):
         return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
@@ -140,20 +146,10 @@ def _annotation_key(value: str) -> Problem | None:
     return _qualified(value)
 
 
-_qualified = _unless(
-    names.is_qualified_name, "cannot be a key of labels or annotations", "name, or prefix.example.com/name"
-)
-
-
 def _port_name(value: str) -> Problem | None:
     if value == "tensorflow":
         return _wrong("the port name 'tensorflow' is reserved for the servers", code="TF205")
     return _port(value)
-
-
-_port = _unless(
-    is_port_name, "cannot be the name of a port", "at most 15 lower-case letters, digits and '-', with a letter"
-)
 
 
 def _path(value: str) -> Problem | None:
@@ -164,19 +160,17 @@ def _path(value: str) -> Problem | None:
 
 
 def _queue_name(value: str) -> Problem | None:
-    if len(value) > names.LABEL_MAX:
-        message = f"a queue's name has {len(value)} characters, and as a label of pods it may have {names.LABEL_MAX}"
-        return _wrong(message)
-    return _subdomain(value)
+    if len(value) <= names.LABEL_MAX:
+        return _subdomain(value)
+    return _wrong(f"a queue's name has {len(value)} characters, and as a label of pods it may have {names.LABEL_MAX}")
 
 
 def _resource_name(value: str) -> Problem | None:
-    if "/" in value:
-        if names.is_qualified_name(value):
-            return None
-        return _wrong(f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu")
-    if value in ("cpu", "memory", "ephemeral-storage", "pods") or value.startswith("hugepages-"):
+    if value in ("cpu", "memory", "ephemeral-storage", "pods") or re.match("hugepages-[^/]*$", value):
         return None
+    if "/" in value:
+        message, expected = f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu"
+        return None if names.is_qualified_name(value) else _wrong(message, expected)
     known = {"mem": "memory", "gpu": "nvidia.com/gpu", "gpus": "nvidia.com/gpu", "storage": "ephemeral-storage"}
     hint = f"did you mean '{known[value]}'?" if value in known else "all others have a domain, such as nvidia.com/gpu"
     expected = "cpu, memory, ephemeral-storage, pods, hugepages-*"
@@ -195,12 +189,11 @@ def _file_mode(value: str | int) -> Problem | None:
     if type(value) is int and value:
         octal = f"0{value} if it is octal" if re.fullmatch("[0-7]{1,3}", str(value)) else ""
         decimal = f"0{value:o} if it is decimal" if value <= _MODE_MAX else ""
-        hint = " or ".join(filter(None, (octal, decimal)))
-        message = f"the file mode {value} may be octal or decimal"
-        return _wrong(message, "a leading 0", f"write {hint}" if hint else "")
-    if type(value) is str and not _FILE_MODE.match(value):
-        return _wrong(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
-    return None
+        hint = f"write {' or '.join(filter(None, (octal, decimal)))}" if octal or decimal else ""
+        return _wrong(f"the file mode {value} may be octal or decimal", "a leading 0", hint)
+    if type(value) is not str or _FILE_MODE.match(value):
+        return None
+    return _wrong(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
 
 
 def _image(value: str) -> Problem | None:

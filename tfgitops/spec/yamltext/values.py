@@ -139,16 +139,13 @@ class _Builder:
             self._give_up(event, *_TOO_DEEP)
         if event.anchor:
             self._anchors[event.anchor] = _OPEN
-        value = self._mapping(event) if kind is MappingStartEvent else self._sequence()
+        value: Any = self._mapping(event) if kind is MappingStartEvent else []
+        if kind is not MappingStartEvent:
+            while type(last := self._next()) is not SequenceEndEvent:
+                value.append(self._value(last))
+            self._end = last.end_mark
         self._depth -= 1
         return value
-
-    def _sequence(self) -> list[Any]:
-        items = []
-        while type(event := self._next()) is not SequenceEndEvent:
-            items.append(self._value(event))
-        self._end = event.end_mark
-        return items
 
     def _mapping(self, start: Any) -> dict[str, Any]:
         value: dict[str, Any] = {}
@@ -226,11 +223,11 @@ class _Builder:
 
     def _merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
         sources = value if type(value) is list else [value]
-        if all(type(source) is dict for source in sources):
-            return sources
-        hint = "write `<<: *name`, where `&name` stands before a map above"
-        self._blame(event, "TF105", "'<<' takes a map, or a list of maps", hint)
-        return []
+        if not all(type(source) is dict for source in sources):
+            hint = "write `<<: *name`, where `&name` stands before a map above"
+            self._blame(event, "TF105", "'<<' takes a map, or a list of maps", hint)
+            return []
+        return sources
 
     def _refuse_tag(self, event: Any) -> None:
         start = event.start_mark
