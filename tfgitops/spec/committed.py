@@ -43,15 +43,9 @@ def existing(top: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """Return the texts of an environment's manifests by their path below ``manifests/``, sorted; none behind a link.
-
-    Raises:
-        CompileError: a folder or a file cannot be read.
-    """
-    top = folder / MANIFESTS
-    if top.is_symlink():
-        return {}
-    return {path: text for path, text in sorted(existing(top)) if text is not None}
+    """Return the texts of an environment's manifests by their path below ``manifests/``, sorted; see `existing`."""
+    top = folder / MANIFESTS  # a link leads to what is not ours
+    return {path: text for path, text in sorted(existing(top)) if text is not None} if not top.is_symlink() else {}
 
 
 def read_manifest(path: str) -> str | None:

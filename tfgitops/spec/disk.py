@@ -45,11 +45,7 @@ def kind_of(path: Path) -> Kind:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is anything by this name, be it a link to nothing.
-
-    Raises:
-        OSError: it cannot be told.
-    """
+    """Tell whether there is anything by this name, be it a link to nothing; raise OSError if it cannot be told."""
     try:
         _status(path, through_links=False)
     except (FileNotFoundError, NotADirectoryError):
@@ -58,11 +54,7 @@ def is_there(path: Path) -> bool:
 
 
 def read_file(path: Path | str) -> bytes:
-    """Return the content of a file, and wait for nobody: a named pipe is none.
-
-    Raises:
-        OSError: it cannot be read, or is no file.
-    """
+    """Return the content of a file; raise OSError if it cannot be read, or is no file, as a named pipe is none."""
     mode = _status(path).st_mode
     if not stat.S_ISREG(mode):
         _refuse_other(path, mode)
@@ -73,7 +65,7 @@ def read_file(path: Path | str) -> bytes:
 def _status(path: Path | str, *, through_links: bool = True) -> os.stat_result:
     try:
         return os.stat(path, follow_symlinks=through_links)  # noqa: PTH116 - likewise
-    except ValueError as error:  # a NUL character, which a spec can hold
+    except ValueError as error:
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
 
 
@@ -89,14 +81,10 @@ def walk(top: Path, report: Callable[[Diagnostic], object]) -> Walk:
 
 
 def resolved(path: Path) -> Path:
-    """Return a path without links; those that lead round in a circle stay, and fail when they are read.
-
-    Raises:
-        OSError: no file can have such a name.
-    """
+    """Return a path without links, but for those that lead round in a circle; raise OSError for an impossible name."""
     try:
         return Path(os.path.realpath(path))
-    except ValueError as error:
+    except ValueError as error:  # a NUL character, which a spec can hold
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
 
 

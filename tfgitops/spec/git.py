@@ -19,13 +19,10 @@ _REDIRECTING = frozenset({
 
 
 def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run Git in a folder, and return what came of it, whatever its exit status.
+    """Run Git in a folder, and return the result, whatever its exit status; raise OSError if Git cannot be run.
 
-    It is the folder's own repository that is asked, also where a hook of another one has set Git's variables, and paths
-    are taken as they are.
-
-    Raises:
-        OSError: there is no Git, or it cannot be run.
+    Git looks at the folder's own repository, even if a hook of another one has set Git's variables, and takes paths
+    literally.
     """
     environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING} | _SETTINGS
     command = ["git", "-c", "core.quotePath=false", *arguments]
@@ -33,10 +30,7 @@ def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.Comp
 
 
 def newest_commit_day(folder: Path) -> str:
-    """Return the day of the newest commit of a folder's repository, as YYYY-MM-DD in UTC; nothing where there is none.
-
-    It is the committer's day of HEAD: in a shallow clone too, and whatever the clock and time zone of the machine.
-    """
+    """Return the committer's day of HEAD in a folder's repository, as YYYY-MM-DD in UTC, or nothing without one."""
     from datetime import UTC, datetime  # noqa: PLC0415 - for environments with exceptions alone
 
     try:

@@ -54,11 +54,7 @@ class LoadedSpec:
 
 
 def load(folder: Path, project: Project | None = None) -> LoadedSpec:
-    """Read an environment's spec, its jobs' files, and all that it extends.
-
-    Raises:
-        CompileError: with every fault of every file.
-    """
+    """Read an environment's spec, its jobs' files, and all that it extends; raise CompileError with every fault."""
     project = project or read_project(find_root(folder))
     reader = Reader(Disk(resolved(project.root)))
     documents = reader.spec(folder)
@@ -166,7 +162,6 @@ class Reader:
         return found
 
     def _refuse_folders(self, above: Path, names: list[str]) -> None:
-        """Refuse folders that seem to hold jobs and are not looked into, or are no file as their name has it."""
         for path in (above / name for name in names):
             if path.is_symlink():
                 self.say("TF101", f"{shown(path)} is a link, and would be passed over", None, "link the files in it")

@@ -165,10 +165,9 @@ class Job:
     @property
     def min_available(self) -> int:
         """How many pods the gang is: what is written, else all that do not wait for others."""
+        waiting_for_none = (role.min_available for role in self.roles if not role.data.get("dependsOn"))
         written = self.data.get("minAvailable")
-        if written is not None:
-            return int(written)
-        return sum(role.min_available for role in self.roles if not role.data.get("dependsOn"))
+        return sum(waiting_for_none) if written is None else int(written)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,17 +214,14 @@ def _follow(data: Any, keys: tuple[str, ...]) -> Route | None:
     for key in keys:
         step: str | int | None = key
         if isinstance(data, (list, tuple)):
-            step = next((index for index, one in enumerate(data) if _is_called(one, key)), None)
+            maps = ((index, one) for index, one in enumerate(data) if isinstance(one, (dict, View)))
+            step = next((index for index, one in maps if one.get("name") == key), None)
         elif not isinstance(data, (dict, View)) or key not in data:
             step = None
         if step is None:
             return None
         data, route = data[step], (*route, step)
     return route
-
-
-def _is_called(element: Any, name: str) -> bool:
-    return isinstance(element, (dict, View)) and element.get("name") == name
 
 
 def _twin(job: Job, environment: Environment) -> Job:

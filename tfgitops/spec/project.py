@@ -65,25 +65,15 @@ def find_root(environment: Path) -> Path:
 
 
 def read_project(root: Path) -> Project:
-    """Read the settings of a root.
-
-    Raises:
-        CompileError: its pyproject.toml cannot be read, or ``[tool.tfgitops]`` has not the right form.
-    """
+    """Read the settings of a root; see `parse_project`."""
     return parse_project(root, _pyproject(root))
 
 
 def parse_project(root: Path, data: bytes) -> Project:
-    """Return the settings that the bytes of a root's pyproject.toml say.
-
-    Raises:
-        CompileError: they are no TOML, or ``[tool.tfgitops]`` has not the right form.
-    """
+    """Return the settings in a root's pyproject.toml; raise CompileError if it cannot be read or has a wrong form."""
     table = _tool_table(root, data) or {}
-    plugins = table.get("plugins", [])
-    settings = table.get("settings", {})
-    unknown = sorted(set(table) - {"plugins", "settings"})
-    if unknown:
+    plugins, settings = table.get("plugins", []), table.get("settings", {})
+    if unknown := sorted(table.keys() - {"plugins", "settings"}):
         raise _refuse(root, f"unknown key '{unknown[0]}' in [tool.tfgitops]", "known are plugins and settings")
     if not isinstance(plugins, list) or not all(isinstance(name, str) for name in plugins):
         raise _refuse(root, "[tool.tfgitops] plugins must be a list of files", 'as in plugins = ["plugins/cost.py"]')
@@ -101,7 +91,6 @@ def _pyproject(folder: Path) -> bytes:
 
 
 def _tool_table(folder: Path, data: bytes) -> dict[str, Any] | None:
-    """Return what a folder's pyproject.toml says of us, if it does."""
     if b"tfgitops" not in data:  # most are not ours: do not even parse them
         return None
     import tomllib  # noqa: PLC0415 - most repositories have no settings of ours
@@ -136,11 +125,7 @@ class Survey:
     absent: bool = False
 
     def checked(self) -> Survey:
-        """Return what was found.
-
-        Raises:
-            CompileError: with all faults, if there are any.
-        """
+        """Return what was found; raise CompileError with all faults, if there are any."""
         if self.problems:
             raise CompileError(self.problems)
         return self
@@ -152,10 +137,9 @@ def find_environments(path: Path) -> list[Path]:
     Raises:
         CompileError: the path is not there, something below it cannot be read, or no environment is below it.
     """
-    found = survey(path).checked()
-    if not found.environments:
-        raise CompileError.of("TF101", f"no environment is below {path}", _WHAT_IT_IS)
-    return found.environments
+    if found := survey(path).checked().environments:
+        return found
+    raise CompileError.of("TF101", f"no environment is below {path}", _WHAT_IT_IS)
 
 
 def survey(path: Path) -> Survey:
@@ -184,7 +168,6 @@ def _survey(path: Path) -> Survey:
 
 
 def _below(top: Path) -> Survey:
-    """Look through a folder that is no environment itself."""
     found, unlike = Survey(), []
     for current, folders, names in walk(top, found.problems.append):
         folder = Path(current)
@@ -228,13 +211,7 @@ def _no_place(message: str, hint: str) -> Diagnostic:
 
 
 def file_like(target: str, path: Path, root: Path) -> str:
-    """Guess which file is meant by one that is not there: of its name in a folder above, or beside it.
-
-    Args:
-        target: the path as it is written.
-        path: where that leads.
-        root: above which nothing is looked at.
-    """
+    """Guess which file is meant by a target at a path that is not there: one in a folder above, up to the root."""
     start = path.parent.resolve()
     above = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
     for up, folder in enumerate(above):

@@ -1,8 +1,7 @@
 """The schema of one file of a spec for editors: the part form, in one piece, in standard JSON Schema.
 
-Of Kubernetes's rules for pods it has those that say what one value must be. An overlay is a part, merged into what
-others give, so that nothing can be said of what it lacks or holds together; and ``null`` in it removes, as does what
-is empty.
+Nothing is required, ``null`` and short forms are allowed. Of Kubernetes's rules for pods it has those of one value: an
+overlay is a part, merged into others, so that nothing can be said of what it lacks, and ``null`` or empty removes.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
     """Make the schema of an environment's file, or of a ``jobs/*.yaml`` file.
 
-    Nothing is required, ``null`` and short forms are allowed; and since editors read ``1.10`` as a number, numbers are
-    accepted where text is meant.
+    Editors read ``1.10`` as a number, so that numbers are accepted where text is meant.
     """
     core = joined_source(fragments)
     definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
@@ -67,22 +65,14 @@ def _part(schema: Any, prefix: str) -> Any:
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":
-            out[key] = _reference(value, prefix)
+            document, _, name = value.partition("#/$defs/")
+            out[key] = "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
         elif key == "type":
-            out[key] = _with_numbers(value)
+            kinds = value if type(value) is list else [value]
+            out[key] = [*kinds, "number"] if "string" in kinds and "number" not in kinds else value
         else:
             out[key] = value if key == "enum" else _part(value, prefix)
     return _with_short_form(out, schema.get("x-shorthand"))
-
-
-def _reference(value: str, prefix: str) -> str:
-    document, _, name = value.partition("#/$defs/")
-    return "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
-
-
-def _with_numbers(kinds: Any) -> Any:
-    listed = kinds if type(kinds) is list else [kinds]
-    return [*listed, "number"] if "string" in listed and "number" not in listed else kinds
 
 
 def _with_short_form(schema: dict[str, Any], shorthand: list[str] | None) -> dict[str, Any]:

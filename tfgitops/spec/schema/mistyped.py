@@ -12,7 +12,7 @@ from tfgitops.targets.kubernetes.names import describe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
+_TRUTHS = {**dict.fromkeys(("yes", "on", "y", "true"), "true"), **dict.fromkeys(("no", "off", "n", "false"), "false")}
 _NUMBER = re.compile(r"([+-]?)([0-9]+(?:[_,][0-9]{3})*)")
 _PLAIN = re.compile(r"[^\s,\[\]{}#:'\"&*!|>%@`][^\s,\[\]{}#:'\"]*")
 _HINT_AT_MOST = 160
@@ -39,8 +39,8 @@ def _single(value: Any, kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
     named = schema.get("additionalProperties")
     if type(value) is bool:
         return _truth(value, kinds, schema)
-    if "boolean" in kinds and text.lower() in _TRUE | _FALSE:
-        return f"write {'true' if text.lower() in _TRUE else 'false'}"
+    if "boolean" in kinds and text.lower() in _TRUTHS:
+        return f"write {_TRUTHS[text.lower()]}"
     if type(named) is dict and (_PAIR.fullmatch(text) or (type(value) is int and "x-shorthand" in named)):
         return _unnamed(value, "")
     return _words(text, kinds, schema) if "array" in kinds else _text_or_number(value, kinds, schema)
@@ -115,8 +115,7 @@ def _named(entry: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     for key in ("value", "containerPort", "port"):
         if key in entry and type(entry[key]) in (str, int):
             return f"write `{name}: {entry[key]}` for `- {{name: {name}, {key}: {entry[key]}}}`"
-    below = ", and its other keys below it" if "properties" in named else ""
-    return f"write `{name}:` for `- name: {name}`{below}"
+    return f"write `{name}:` for `- name: {name}`{', and its other keys below it' * ('properties' in named)}"
 
 
 def _map(value: dict[str, Any], kinds: Sequence[str], schema: Mapping[str, Any]) -> str:

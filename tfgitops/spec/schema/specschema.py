@@ -1,8 +1,7 @@
 """The shape of a spec: the core's JSON Schema and the plugins' fragments, joined, and what is derived from them.
 
-The schema is written once, as a spec stands after merging. From it come the validator of one file (a *part*: nothing
-required, ``null`` allowed, short forms allowed), the validator of the merged spec (the *whole*), the table by which
-short forms are widened, and the schema for editors (`tfgitops.spec.schema.editors`).
+The schema is written once, as a spec stands after merging. From it come the validators of one file and of the merged
+spec, the table by which short forms are widened, and the schema for editors.
 """
 
 from __future__ import annotations
@@ -111,10 +110,7 @@ def join(
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
-    """Return the core's schema with the fragments in their places, references unresolved.
-
-    Fragments that have no place are left out: `join` names them.
-    """
+    """Return the core's schema with the fragments in their places, references unresolved; see `join`."""
     return _join(fragments, more=False)[0]
 
 

@@ -42,7 +42,6 @@ def answer(key: str, value: Any, schema: Mapping[str, Any]) -> str:
 
 
 def _exactly(key: str, value: Any, known: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """Answer a key that has the name of something else."""
     if said := brought(key, schema):
         return said
     if belongs := schema.get("x-elsewhere", {}).get(key):  # unless it is nearly one of those here
@@ -58,7 +57,6 @@ def _fits(value: Any, schema: Any) -> bool:
 
 
 def _other_overlay(key: str, known: Mapping[str, Any]) -> str:
-    """Answer a field of a container in an overlay of a pod, and the other way round."""
     if "initContainers" in known and key in _keys(known.get("containers", {}).get("items")):
         return _OF_CONTAINERS.format(f"{key}: …")
     if "imagePullPolicy" in known and key in _keys(schema_file("pod.schema.json")["$defs"]["PodSpec"]):
@@ -140,14 +138,7 @@ def _at_last(key: str, value: Any, known: Mapping[str, Any], shorthand: list[str
 
 
 def misplaced(value: Any, schema: Any, path: Iterable[str | int], start: Route) -> Problem | None:
-    """Return the problem of the first key on the way to an error that stands at the wrong depth, if there is one.
-
-    Args:
-        value: the value that has the error.
-        schema: its schema.
-        path: the way to the error.
-        start: the route of the value in the merged spec.
-    """
+    """Return the problem of the first key at the wrong depth on the way to an error in a value at ``start``."""
     at = start
     for key in path:
         at = (*at, key)
@@ -206,7 +197,6 @@ def _block_by_name(
 
 
 def _takes(schema: Any, key: str, value: Any) -> bool:
-    """Tell whether an empty block could hold a key."""
     if type(schema) is not dict or key in schema.get("properties", {}):
         return type(schema) is dict
     inner = schema.get("additionalProperties")

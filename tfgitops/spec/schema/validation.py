@@ -50,13 +50,10 @@ def validate_file(document: Document, schema: SpecSchema) -> Iterator[Problem]:
 
 
 def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: bool) -> Iterator[Problem]:
-    """Yield a problem for each place where a value has not the shape that a schema gives it.
+    """Yield a problem for each place where a value, which stands at a route of the spec, has not its schema's shape.
 
-    Args:
-        value: a file's value, or a merged spec.
-        schema: a schema without references, from `tfgitops.spec.schema.specschema.join`.
-        at: the route of the value in the merged spec.
-        part: whether this is one file, in which nothing is required, ``null`` removes, and short forms are allowed.
+    The schema has no references. ``part`` is whether the value is one file's: nothing is then required, ``null``
+    removes, and short forms are allowed.
     """
     if found := [*errors(value, schema, part=part)]:
         from tfgitops.spec.schema.wording import problems  # noqa: PLC0415 - most specs are right

@@ -37,15 +37,11 @@ class EditError(Exception):
 
 
 def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
-    """Return a text with some entries put into their maps, replaced or taken out.
+    """Return a file's text with some entries put into their maps, replaced or taken out.
 
     A map that loses its last entry becomes ``{}``. A comment at the end of the line of an entry that is taken out goes
-    with it; those on lines of their own stay.
-
-    Args:
-        raw: the text of a file, with its byte order mark and its line ends.
-        changes: by the entry's route: its new value, a text that needs no quotes or maps of such; None takes it out.
-            All keys of a route but the last lead to a map that is written there.
+    with it; those on lines of their own stay. ``changes`` gives each entry's new value by its route: a text that needs
+    no quotes, maps of such, or None to take it out. All keys of a route but the last lead to a map that is written.
 
     Raises:
         EditError: some of it cannot be done without changing anything else.
@@ -65,7 +61,6 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
 
 
 def _one_by_one(raw: str, changes: Mapping[Route, Value | None]) -> str:
-    """Make one change after the other, each in the first way that changes nothing else."""
     failed = []
     for route, value in changes.items():
         try:

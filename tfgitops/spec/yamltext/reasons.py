@@ -22,13 +22,7 @@ _LONGEST_KEY = 1024
 
 
 def explain(text: str, spelled: str, error: MarkedYAMLError) -> Diagnostic:
-    """Turn libyaml's error into a fault.
-
-    Args:
-        text: the text as it was written.
-        spelled: the text as libyaml read it, of the same length.
-        error: what libyaml said.
-    """
+    """Turn libyaml's error about a text into a fault; ``spelled`` is the text as libyaml read it, equally long."""
     scene = Scene(text, spelled, error)
     if scene.char == "\t":
         return scene.say("a tab is used for indentation", "indent with blanks; YAML does not allow tabs")

@@ -53,11 +53,7 @@ class Events:
 
 
 def read(text: str, build: Callable[[Events], T]) -> T:
-    """Let a builder read the events of a text; it is called a second time if the text must be spelled anew.
-
-    Raises:
-        TextError: the text is not YAML.
-    """
+    """Let a builder read the events of a text, twice if it must be spelled anew; raise TextError if it is no YAML."""
     spelled = text
     while True:
         try:
