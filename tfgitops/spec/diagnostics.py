@@ -79,7 +79,7 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines: on which of them, counted from 0, if that is known, and the words."""
+    """Some words of a text of several lines; the line counts from 0, if it is known."""
 
     line: int | None
     text: str
@@ -87,12 +87,11 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """One thing that is wrong in a spec, said where the spec says it.
+    """One thing that is wrong in a spec, at a route of the merged spec; its place is found when it is shown.
 
-    ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
-    be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an environment may
-    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do. ``words``
-    are what of a text is wrong, where not all of it is.
+    A route may be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an
+    environment may allow an error: a judgement of people, such as a policy's, and not what the cluster would do.
+    ``words`` are the wrong words of a text, where not all of it is wrong.
     """
 
     code: str

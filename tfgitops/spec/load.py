@@ -181,9 +181,8 @@ class Reader:
             return None
         for spec in own:
             if spec.depth(document.prefix) == len(document.prefix):
-                there = spec.span(document.prefix, on_key=True)
-                message = f"the job '{name}' is given twice"
-                self.say("TF104", message, top, "keep one of the two", notes=(("also given here", there),))
+                notes = (("also given here", spec.span(document.prefix, on_key=True)),)
+                self.say("TF104", f"the job '{name}' is given twice", top, "keep one of the two", notes=notes)
         hints = _NOT_IN_A_JOB if len(document.value) > 1 else {**_NOT_IN_A_JOB, name: "leave it out, and indent less"}
         for key in document.value:
             if key in hints:
@@ -199,8 +198,7 @@ class Reader:
         if not self._tree.resolved(path).is_relative_to(self._tree.root):
             self.say("TF108", f"{name} leads out of the root, {shown(self._tree.root)}", None, "copy the file here")
             return None
-        text = self._tree.read_text(path, name)
-        if isinstance(text, Diagnostic):
+        if isinstance(text := self._tree.read_text(path, name), Diagnostic):
             self.diagnostics.append(text)
             return None
         try:

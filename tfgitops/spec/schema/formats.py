@@ -250,47 +250,34 @@ def _is_pin(value: str) -> bool:
 
 
 FORMATS: dict[str, Callable[[Any], Problem | None]] = {
-    "allowed-code": _allowed_code,
-    "amount": _amount,
-    "annotation-key": _annotation_key,
+    "allowed-code": _allowed_code, "amount": _amount, "annotation-key": _annotation_key, "cpu-amount": _cpu_amount,
+    "dns-label": _label("a name in Kubernetes"), "dns-subdomain": _subdomain, "env-name": _env_name,
+    "extended-resource": _extended_resource, "file-mode": _file_mode, "image": _image, "job-name": _job_name,
+    "label-key": _label_key, "path": _path, "port-name": _port_name, "queue-name": _queue_name, "registry": _registry,
+    "resource-name": _resource_name, "task-name": _label("the name of a task"),
     "config-key": _unless(
         is_config_key, "cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'"
     ),
-    "cpu-amount": _cpu_amount,
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
-    "dns-label": _label("a name in Kubernetes"),
-    "dns-subdomain": _subdomain,
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
         "is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m",
     ),
-    "env-name": _env_name,
-    "extended-resource": _extended_resource,
-    "file-mode": _file_mode,
-    "image": _image,
-    "job-name": _job_name,
     "pin": _unless(
         _is_pin, "cannot be the name of a Job of ours",
         "the name of a committed Job: the job's own, '-', and eight hexadecimal digits",
         "`tfgitops pin ENV JOB` writes it",
     ),
-    "label-key": _label_key,
     "label-value": _unless(
         lambda value: names.is_label_value(str(value)), "cannot be the value of a label",
         f"at most {names.LABEL_MAX} letters, digits, '-', '_' and '.', {_ENDS}",
     ),
-    "path": _path,
-    "port-name": _port_name,
     "positive-amount": _number(lambda number: number > 0, "not positive", "a quantity above 0"),
-    "queue-name": _queue_name,
     "reason": lambda value: (
         None if value.strip() else _wrong("the reason is empty", hint="say why, for those who come after you")
     ),
-    "registry": _registry,
-    "resource-name": _resource_name,
     "sub-path": _unless(
         lambda value: value and not value.startswith("/") and ".." not in value.split("/"),
         "is not a path inside the volume", "a relative path, without '..'",
     ),
-    "task-name": _label("the name of a task"),
 }  # fmt: skip

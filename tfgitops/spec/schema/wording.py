@@ -22,8 +22,8 @@ _MOUNT = re.compile(r"([a-z0-9-]+):(/[^\s:/][^\s:]*)")  # as Docker has it
 _KEYS_SHOWN = 4
 _TWO = 2
 _TYPE_NAMES = {
-    "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
-    "number": "a number", "boolean": "true or false", "null": "nothing",
+    "object": "a map", "array": "a list", "string": "text", "integer": "an integer", "number": "a number",
+    "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
 _BOUNDS = {
     "exclusiveMaximum": "be less than {}",
@@ -184,8 +184,6 @@ def _name(at: Route) -> str:
 def _show(value: Any) -> str:
     if value is None or type(value) is bool:
         return {None: "null", True: "true", False: "false"}[value]
-    if type(value) is dict:
-        return "a map"
-    if type(value) is list:
-        return "a list"
+    if type(value) in (dict, list):
+        return "a map" if type(value) is dict else "a list"
     return quoted(value) if type(value) is str else quoted(str(value)).strip("'")

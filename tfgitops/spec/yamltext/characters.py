@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tfgitops.spec.diagnostics import Diagnostic
 from tfgitops.spec.yamltext.texterror import fault, line_and_column
 from tfgitops.targets.kubernetes.names import describe
+from tfgitops.targets.routes import nodes, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +38,10 @@ _REFUSED = r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U00
 
 def refused_characters(text: str) -> Iterator[Diagnostic]:
     """Yield a fault for the first of each character that may not stand in a file."""
-    seen = set()
+    seen: set[str] = set()
     refused = _REFUSED_ASCII if text.isascii() else _REFUSED  # which takes long to make ready
     for match in re.finditer(refused, text):
-        char = match[0]
-        if char in seen:
+        if (char := match[0]) in seen:
             continue
         seen.add(char)
         code, message, hint = "TF103", "is a control character, which YAML does not allow", "leave it out"
@@ -53,8 +53,6 @@ def refused_characters(text: str) -> Iterator[Diagnostic]:
 
 def odd_characters(text: str) -> list[str]:
     """Name each character of a text that looks like another, or like nothing, by its code point."""
-    if text.isascii() and text.isprintable():
-        return []
     odd = [c for c in dict.fromkeys(text) if ord(c) in LOOKALIKES or (not c.isprintable() and c not in "\n\t")]
     return [describe(c) for c in odd]
 
@@ -63,25 +61,15 @@ def lookalikes(document: Document) -> Iterator[Diagnostic]:
     """Yield what is odd about each key and text of a document that is read."""
     if document.text.isascii() and not _ESCAPE.search(document.text):
         return
-    for text, route, on_key in _texts(document.value, document.prefix):
-        if text.isascii() and "\0" not in text:
-            continue
-        if judged := _judge(text, _name(route), on_key=on_key):
-            severity, message, hint = judged
-            span = document.span(route, on_key=on_key)
-            yield Diagnostic(code="TF109", severity=severity, message=message, span=span, hint=hint, at=route)
-
-
-def _texts(value: Any, route: Route) -> Iterator[tuple[str, Route, bool]]:
-    if type(value) is dict:
-        for key, inner in value.items():
-            yield key, (*route, key), True
-            yield from _texts(inner, (*route, key))
-    elif type(value) is list:
-        for index, inner in enumerate(value):
-            yield from _texts(inner, (*route, index))
-    elif type(value) is str:
-        yield value, route, False
+    for route in nodes(document.value):
+        at = (*document.prefix, *route)
+        for text, on_key in ((route[-1], True), (value_at(document.value, route), False)):
+            if type(text) is not str or (text.isascii() and "\0" not in text):
+                continue
+            if judged := _judge(text, _name(at), on_key=on_key):
+                severity, message, hint = judged
+                span = document.span(at, on_key=on_key)
+                yield Diagnostic(code="TF109", severity=severity, message=message, span=span, hint=hint, at=at)
 
 
 def _judge(text: str, name: str, *, on_key: bool) -> tuple[Severity, str, str] | None:
@@ -96,9 +84,8 @@ def _judge(text: str, name: str, *, on_key: bool) -> tuple[Severity, str, str] |
         return "error" if on_key or turns_text else "warning", message, "type it anew"
     if not on_key and (found := _DASH.match(text)):
         message = f"{name} begins with {describe(found[0][0])}, which is no '-'"
-        option = text[found.end() :].split("=", maxsplit=1)[0].split(" ", maxsplit=1)[0]
-        dashes = "-" if len(option) == 1 else "--"
-        return "warning", message, f"write '{dashes}{option}' if this is an option"
+        option = re.split("[= ]", text[found.end() :], maxsplit=1)[0]
+        return "warning", message, f"write '{'-' if len(option) == 1 else '--'}{option}' if this is an option"
     return None
 
 

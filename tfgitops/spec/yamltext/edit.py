@@ -126,7 +126,7 @@ class _Text:
         key, node = None, self.tree
         for name in route:
             key, node = node.entries.get(name, (None, None)) if node else (None, None)
-        if node is None or node.text is not None or node.items or (key and _is_alias(key, node)):
+        if node is None or node.text is not None or node.items or (key and node.start < key.start):  # an alias
             raise _NoWayError
         return key, node
 
@@ -210,8 +210,8 @@ def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: 
 def _out_of_brackets(text: _Text, _above: Node | None, parent: Node, key: str) -> Iterator[list[Cut]]:
     name, value = parent.entries[key]
     start, end = text.start(name), text.end(value)
-    comma = _COMMA_BEHIND(text.raw, end)
-    end = comma.end() if comma else end
+    if comma := _COMMA_BEHIND(text.raw, end):
+        end = comma.end()
     names = list(parent.entries)
     alone = text.indentation(name) is not None and _REST_OF_LINE(text.raw, end)
     if alone and (comma or len(names) == 1):
@@ -246,10 +246,6 @@ def _last_line(node: Node) -> int:
     if inner and not node.flow:
         return max(map(_last_line, inner))
     return node.end_line - (node.end_column == 0 and node.end_line > node.line)
-
-
-def _is_alias(key: Node, value: Node) -> bool:
-    return (value.line, value.column) < (key.line, key.column)
 
 
 def _key(key: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LINE_OF_ITS_OWN = re.compile("flow|quoted|simple key|plain|block scalar")
 _LONGEST_KEY = 1024
+_DIRECTIVE = ("a directive ('%') is not allowed", "leave this line out")
 
 
 def explain(text: str, spelled: str, error: MarkedYAMLError) -> Diagnostic:
@@ -181,12 +182,8 @@ def _tag(scene: Scene) -> Diagnostic:
     return scene.say(f"the tag '{word}' is not allowed", hint, len(word), at=scene.begun, code="TF105")
 
 
-def _directive(scene: Scene) -> Diagnostic:
-    return scene.say("a directive ('%') is not allowed", "leave this line out", at=scene.begun, code="TF105")
-
-
 _SAY: tuple[tuple[str, Callable[[Scene], Diagnostic]], ...] = (
-    (r"scanning a directive", _directive),
+    (r"scanning a directive", lambda scene: scene.say(*_DIRECTIVE, at=scene.begun, code="TF105")),
     (r"expected <document start>", _document_start),
     (r"(scanning|parsing) (a|the) (quoted|double|single).*unknown escape", _escape),
     (r"quoted scalar.*(hexdecimal|escape)", _escaped_code),

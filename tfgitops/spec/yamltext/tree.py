@@ -99,18 +99,24 @@ class Node:
             return (self.items[key], self.items[key]) if 0 <= key < len(self.items) else None
         if key in self.entries:
             return self.entries[key]
-        found = (source.child(key) for source in self._sources())
+        found = (source.child(key) for source in self.sources())
         return next((entry for entry in found if entry), None)
 
     def keys(self) -> set[str]:
         """Return the keys of a map, with those that came in by `<<`."""
-        return (self.entries.keys() - {"<<"}).union(*(source.keys() for source in self._sources()))
+        return (self.entries.keys() - {"<<"}).union(*(source.keys() for source in self.sources()))
 
-    def _sources(self) -> list[Node]:
+    def sources(self) -> list[Node]:
+        """Return the maps that merge keys bring in, the strongest first."""
         if "<<" not in self.entries:
             return []
         merged = self.entries["<<"][1]
         return merged.items or [merged]
+
+    @property
+    def start(self) -> tuple[int, int]:
+        """The line and the column at which the value begins."""
+        return self.line, self.column
 
 
 def compose(text: str) -> Node | None:
@@ -141,13 +147,12 @@ class _Composer:
             node.text = self._events.text(event)
             return node
         node.flow = bool(event.flow_style)
-        if kind is MappingStartEvent:
-            while type(last := self._next()) is not MappingEndEvent:
-                key = self._node(last)
-                node.entries[key.text or ""] = (key, self._node(self._next()))
-        else:
-            while type(last := self._next()) is not SequenceEndEvent:
-                node.items.append(self._node(last))
+        while type(last := self._next()) not in (MappingEndEvent, SequenceEndEvent):
+            inner = self._node(last)
+            if kind is MappingStartEvent:
+                node.entries[inner.text or ""] = (inner, self._node(self._next()))
+            else:
+                node.items.append(inner)
         node.end_line, node.end_column = last.end_mark.line, last.end_mark.column
         return node
 
@@ -162,48 +167,28 @@ def borrowed(key: Node | None, block: Node) -> Iterator[tuple[Steps, str]]:
 
     What a merge key brought has no name: the merge key itself has, with the number of the source behind it.
     """
-    if key is not None and _start(block) < _start(key):  # the block is an alias itself
-        yield (), block.anchor
-    else:
-        yield from _Block(block).within(block, (), frozenset())
+    if key is not None and block.start < key.start:  # the block is an alias itself
+        return iter([((), block.anchor)])
+    end = (block.end_line, block.end_column)
+    return _borrowed(block, (), frozenset(), lambda node: not block.start <= node.start <= end)
 
 
-def _start(node: Node) -> tuple[int, int]:
-    return node.line, node.column
-
-
-class _Block:
-    """One value as it is written, from its first character to its last."""
-
-    def __init__(self, block: Node) -> None:
-        self._start = _start(block)
-        self._end = (block.end_line, block.end_column)
-
-    def within(self, node: Node, at: Steps, said: AbstractSet[str]) -> Iterator[tuple[Steps, str]]:
-        """Yield what is borrowed in a value that stands here, but for the keys that were said before."""
-        for key, (_, value) in node.entries.items():
-            if key != "<<" and key not in said:
-                yield from self._value(value, (*at, key))
-        for index, item in enumerate(node.items):
-            yield from self._value(item, (*at, index))
-        if "<<" in node.entries:
-            yield from self._merged(node.entries["<<"][1], at, {*said, *node.entries})
-
-    def _value(self, value: Node, at: Steps) -> Iterator[tuple[Steps, str]]:
-        if self._is_outside(value):
-            yield at, value.anchor
+def _borrowed(
+    node: Node, at: Steps, said: AbstractSet[str], is_outside: Callable[[Node], bool]
+) -> Iterator[tuple[Steps, str]]:
+    """Yield what is borrowed in a value that stands here, but for the keys that were said before."""
+    inner: list[tuple[str | int, Node]] = [*enumerate(node.items)]
+    inner += [(key, value) for key, (_, value) in node.entries.items() if key != "<<" and key not in said]
+    for step, value in inner:
+        if is_outside(value):
+            yield (*at, step), value.anchor
         else:
-            yield from self.within(value, at, frozenset())
-
-    def _merged(self, value: Node, at: Steps, said: set[str]) -> Iterator[tuple[Steps, str]]:
-        """Yield what merge keys brought; an earlier source wins over a later one."""
-        for index, source in enumerate(value.items or [value]):
-            if self._is_outside(source):
-                yield (*at, "<<", index), source.anchor or value.anchor
-                yield from (((*at, key), "") for key in source.keys() - said)
-            else:
-                yield from self.within(source, at, said)
-            said |= source.keys()
-
-    def _is_outside(self, node: Node) -> bool:
-        return not self._start <= _start(node) <= self._end
+            yield from _borrowed(value, (*at, step), frozenset(), is_outside)
+    said = {*said, *node.entries}
+    for index, source in enumerate(node.sources()):  # an earlier source wins over a later one
+        if is_outside(source):
+            yield (*at, "<<", index), source.anchor or node.entries["<<"][1].anchor
+            yield from (((*at, key), "") for key in source.keys() - said)
+        else:
+            yield from _borrowed(source, at, said, is_outside)
+        said |= source.keys()

@@ -192,8 +192,7 @@ class _Builder:
         return None
 
     def _alias(self, event: Any) -> Any:
-        name = event.anchor
-        value = self._anchors.get(name, self)
+        value = self._anchors.get(name := event.anchor, self)
         if value is self:
             message = f"'*{name}' is an alias, and no anchor '&{name}' is above"
             return self._blame(event, "TF103", message, "define the anchor above, or quote the text")
@@ -229,18 +228,16 @@ class _Builder:
         start = event.start_mark
         written = _TAG.match(self._source, start.index)
         tag, skipped = (written[1], written.start(1) - start.index) if written else (str(event.ctag), 0)
-        hint = "leave the tag out; quote the value, if it is text"
-        message = f"the tag '{tag}' is not allowed"
+        message, hint = f"the tag '{tag}' is not allowed", "leave the tag out; quote the value, if it is text"
         self._note(fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
 
     def _refuse_glued(self, key: str, event: Any, value: Any) -> None:
         """Refuse `{image:tf}`, which YAML takes for a key `image:tf` without a value."""
         word = _GLUED_KEY.match(key)
         if word and event.implicit[0] and value.start_mark.index == value.end_mark.index:
-            start = event.start_mark
-            message = f"no blank after the ':' of '{word[1]}'"
-            hint = f"write `{word[1]}: {key[word.end() :]}`"
-            self._note(fault("TF103", message, start.line, start.column + word.end() - 1, hint))
+            message, hint = f"no blank after the ':' of '{word[1]}'", f"write `{word[1]}: {key[word.end() :]}`"
+            column = event.start_mark.column + word.end() - 1
+            self._note(fault("TF103", message, event.start_mark.line, column, hint))
 
     def _refuse_duplicate(self, key: str, event: Any, earlier: Any) -> None:
         message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"
