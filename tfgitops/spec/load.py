@@ -14,7 +14,7 @@ from tfgitops.spec.document import Document
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.yamltext import TextError, parse
-from tfgitops.spec.yamltext.characters import lookalikes
+from tfgitops.spec.yamltext.textfaults import lookalikes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping

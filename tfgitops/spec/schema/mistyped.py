@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.schema.unknownkeys import brought
-from tfgitops.spec.yamltext.characters import odd_characters
+from tfgitops.spec.yamltext.textfaults import odd_characters
 from tfgitops.targets.kubernetes.names import describe
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from ruamel.yaml.tokens import (
 )
 
 from tfgitops.spec.yamltext.scene import Scene, cannot_start
-from tfgitops.spec.yamltext.texterror import also_at
+from tfgitops.spec.yamltext.textfaults import also_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.spec.diagnostics import Diagnostic
-    from tfgitops.spec.yamltext.texterror import Also
+    from tfgitops.spec.yamltext.textfaults import Also
 
     Place = tuple[int, int]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tfgitops.spec.yamltext.texterror import TextError
+from tfgitops.spec.yamltext.textfaults import TextError
 from tfgitops.spec.yamltext.tree import Node, compose
 from tfgitops.spec.yamltext.values import parse, scalar
 from tfgitops.targets.routes import MISSING, replaced, value_at
@@ -89,17 +89,15 @@ def value_of(raw: str) -> Any:
 
 def lines_of(raw: str, routes: Iterable[Route]) -> list[int]:
     """Return the lines, counted from 1, on which the keys at some routes, or the nearest above them, are written."""
-    tree = compose(_plain(raw))
-    return [_line_of(tree, route) for route in routes]
-
-
-def _line_of(node: Node | None, route: Route) -> int:
-    line = 0
-    for key in route:
-        if not node or not (found := node.child(key)):
-            break
-        line, node = found[0].line, found[1]
-    return line + 1
+    tree, lines = compose(_plain(raw)), []
+    for route in routes:
+        line, node = 0, tree
+        for key in route:
+            if not node or not (found := node.child(key)):
+                break
+            line, node = found[0].line, found[1]
+        lines.append(line + 1)
+    return lines
 
 
 class _NoWayError(Exception):

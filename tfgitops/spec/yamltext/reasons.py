@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.yamltext.brackets import flow, glued_colon, left_over, no_node
 from tfgitops.spec.yamltext.scene import Scene, cannot_start, dash_without_blank, known_habit, lonely, tag_or_glued
-from tfgitops.spec.yamltext.texterror import also_at, fault
+from tfgitops.spec.yamltext.textfaults import also_at, fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable

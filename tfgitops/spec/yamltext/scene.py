@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.yamltext.characters import BLANKS
-from tfgitops.spec.yamltext.texterror import also_at, fault, line_and_column
+from tfgitops.spec.yamltext.textfaults import BLANKS, also_at, fault, line_and_column
 from tfgitops.targets.kubernetes.names import describe
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError
 
     from tfgitops.spec.diagnostics import Diagnostic
-    from tfgitops.spec.yamltext.texterror import Also
+    from tfgitops.spec.yamltext.textfaults import Also
 
 _QUOTED = re.compile(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?:^|(?<=\s))#.*""")
 _TEMPLATE = re.compile(r"\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$)|<%.*?(?:%>|$)")

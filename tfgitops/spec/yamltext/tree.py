@@ -19,7 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
-from tfgitops.spec.yamltext.texterror import TextError
+from tfgitops.spec.yamltext.textfaults import TextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

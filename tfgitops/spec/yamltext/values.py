@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
-from tfgitops.spec.yamltext.characters import refused_characters
-from tfgitops.spec.yamltext.texterror import TextError, also_at, fault
+from tfgitops.spec.yamltext.textfaults import TextError, also_at, fault, refused_characters
 from tfgitops.spec.yamltext.tree import Events, read
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
-    from tfgitops.spec.yamltext.texterror import Also
+    from tfgitops.spec.yamltext.textfaults import Also
 
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 1_000_000

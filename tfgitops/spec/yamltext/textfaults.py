@@ -1,12 +1,12 @@
-"""Characters that YAML does not allow, that break lines unseen, or that look like others."""
+"""The faults of a text, and characters that YAML does not allow, that break lines unseen, or that look like others."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tfgitops.spec.diagnostics import Diagnostic
-from tfgitops.spec.yamltext.texterror import fault, line_and_column
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 from tfgitops.targets.kubernetes.names import describe
 from tfgitops.targets.routes import nodes, value_at
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.document import Document
     from tfgitops.targets.routes import Route
 
+Also = tuple[str, Span]
 LOOKALIKES: Final = {
     0x2018: "'", 0x2019: "'", 0x201A: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"', 0x2013: "-", 0x2014: "-",
     0x2212: "-", 0x00A0: " ", 0x3000: " ", 0xFF1A: ":", 0xFF0C: ",",
@@ -34,6 +35,40 @@ _DASH = re.compile("[\u2013\u2014\u2212]+(?=[A-Za-z])")
 _QUOTES = "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _REFUSED_ASCII = r"[^\t\n\x20-\x7e]"
 _REFUSED = r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+class TextError(CompileError):
+    """Raised with every fault that was found in a text."""
+
+    def placed(self, text: str, name: str) -> TextError:
+        """Return the same error with the name of the file, and with the lines that the faults are on."""
+        lines = text.split("\n")
+
+        def place(span: Span) -> Span:
+            return replace(span, file=name, excerpt=lines[span.line - 1] if span.line <= len(lines) else "")
+
+        return TextError(
+            replace(found, span=found.span and place(found.span), notes=tuple((m, place(at)) for m, at in found.notes))
+            for found in self.diagnostics
+        )
+
+
+def fault(  # noqa: PLR0917 - sixty calls read better in one order
+    code: str, message: str, line: int, column: int, hint: str, width: int = 1, also: Also | None = None
+) -> Diagnostic:  # fmt: skip
+    """Make a fault of a text; line and column count from 0."""
+    span, notes = also_at("", line, column, width)[1], (also,) if also else ()
+    return Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)
+
+
+def also_at(message: str, line: int, column: int, width: int = 1) -> Also:
+    """Name a second place that has to do with a fault; line and column count from 0."""
+    return message, Span(file="", line=line + 1, column=column + 1, width=width)
+
+
+def line_and_column(text: str, index: int) -> tuple[int, int]:
+    """Say where an index of a text is, as a line and a column that count from 0."""
+    return text.count("\n", 0, index), index - (text.rfind("\n", 0, index) + 1)
 
 
 def refused_characters(text: str) -> Iterator[Diagnostic]:
