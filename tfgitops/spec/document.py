@@ -49,8 +49,7 @@ class Document:
     def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
         """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
         key, value = self._follow(route)[-1]
-        if self.has_aliases and value is not None:
-            yield from borrowed(key, value)
+        return borrowed(key, value) if self.has_aliases and value is not None else iter(())
 
     def depth(self, route: Route) -> int:
         """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""

@@ -155,16 +155,19 @@ def _survey(path: Path) -> Survey:
     kind = "spec" if path is spec and is_there(path) else kind_of(path)
     if kind == "nothing":
         hint = _near(path) or "name an environment's folder, or a folder of environments"
-        return Survey(problems=[_no_place(f"{path} is not there", hint)], absent=True)
+        return _none(f"{path} is not there", hint, absent=True)
     if kind == "file":
         hint = f"rename it to {SPEC}" if _LIKE_A_SPEC(path.name) else _WHAT_IT_IS
-        return Survey(problems=[_no_place(f"{path} is not an environment", hint)])
+        return _none(f"{path} is not an environment", hint)
     if kind == "folder" and not is_there(spec):
         return _below(path)
     if spec.is_dir():
-        hint = "it must be a file: the spec of the environment"
-        return Survey(problems=[_no_place(f"{shown(spec)} is a folder", hint)])
+        return _none(f"{shown(spec)} is a folder", "it must be a file: the spec of the environment")
     return Survey(environments=[resolved(spec.parent)])
+
+
+def _none(message: str, hint: str, *, absent: bool = False) -> Survey:
+    return Survey(problems=[Diagnostic(code="TF101", message=message, hint=hint)], absent=absent)
 
 
 def _below(top: Path) -> Survey:
@@ -175,7 +178,7 @@ def _below(top: Path) -> Survey:
         if SPEC in names or SPEC in folders:
             found.environments.append(resolved(folder))
         elif misnamed and ("manifests" in folders or _is_ours(misnamed)):
-            found.problems.append(_no_place(f"{shown(misnamed)} would be passed over", f"rename it to {SPEC}"))
+            found.problems += _none(f"{shown(misnamed)} would be passed over", f"rename it to {SPEC}").problems
         elif "manifests" in folders:
             found.abandoned.append(resolved(folder))
         elif misnamed:  # Conda's, it may be
@@ -183,8 +186,7 @@ def _below(top: Path) -> Survey:
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in ("manifests", "jobs", SPEC))
     if not (found.environments or found.abandoned or found.problems):
         hint = f"rename {shown(unlike[0])} to {SPEC}" if unlike else _WHAT_IT_IS
-        found.problems.append(_no_place(f"no environment is below {top}", hint))
-        found.absent = not unlike
+        return _none(f"no environment is below {top}", hint, absent=not unlike)
     found.environments.sort()
     found.abandoned.sort()
     return found
@@ -204,10 +206,6 @@ def _near(path: Path) -> str:
     by_name = {folder.name: shown(folder) for folder in reversed(folders)}
     near = nearest(path.name, sorted(by_name), cutoff=0.6)
     return f"did you mean '{by_name[near]}'?" if near else ""
-
-
-def _no_place(message: str, hint: str) -> Diagnostic:
-    return Diagnostic(code="TF101", message=message, hint=hint)
 
 
 def file_like(target: str, path: Path, root: Path) -> str:

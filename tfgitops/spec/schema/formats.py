@@ -105,7 +105,6 @@ def _quantity(value: str | int) -> Problem | None:
 
 
 def _number(fits: Callable[[Any], bool], what: str, expected: str) -> Callable[[str | int], Problem | None]:
-    """Make the check of a quantity whose number must fit."""
 
     def check(value: str | int) -> Problem | None:
         return _quantity(value) or (None if fits(quantity.parse(value)) else _wrong(f"{value} is {what}", expected))

@@ -75,7 +75,6 @@ def _in_list(word: str) -> str:
 
 
 def _number(number: re.Match[str], schema: Mapping[str, Any]) -> str:
-    """Say how a text that is a number is written as one."""
     whole = int(number[1] + re.sub("[_,]", "", number[2]))
     for bound, out, word in (("maximum", whole.__gt__, "most"), ("minimum", whole.__lt__, "least")):
         if bound in schema and out(schema[bound]):

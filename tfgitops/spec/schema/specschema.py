@@ -82,10 +82,8 @@ def join(
 ) -> tuple[SpecSchema, list[Clash]]:
     """Join the core's schema and the plugins' fragments, the first of two with one key, and name the others.
 
-    Args:
-        fragments: the keys of the plugins, those first that keep a key that others want, too.
-        more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
-        without: the names of plugins that were left out, of which an unknown key may be one.
+    With ``more`` there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
+    ``without`` are the names of plugins that were left out, of which an unknown key may be one.
     """
     fragments = list(fragments)
     core, clashes = _join(fragments, more=more)

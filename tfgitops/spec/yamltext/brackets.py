@@ -44,7 +44,6 @@ def left_over(scene: Scene) -> Diagnostic | None:
 
 
 def _behind_quotes(scene: Scene, quote: str) -> Diagnostic:
-    """Say why text stands behind quotes."""
     start = None
     for token in _tokens_before(scene):
         start = token.start_mark

@@ -93,7 +93,6 @@ def _not_a_list_entry(scene: Scene) -> Diagnostic:
 
 
 def _second_colon(scene: Scene) -> Diagnostic:
-    """Say why a ':' cannot make a key of what is before it."""
     if scene.before.startswith("---"):
         return scene.say("nothing may stand behind '---'", "begin on the next line")
     if own := dash_without_blank(scene, scene.line) or tag_or_glued(scene, scene.line):

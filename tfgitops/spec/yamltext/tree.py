@@ -121,40 +121,36 @@ class Node:
 
 def compose(text: str) -> Node | None:
     """Return the tree of a text that `parse` has passed, or None for an empty one."""
-    return read(text, lambda events: _Composer(events).document())
+    return read(text, _tree)
 
 
-class _Composer:
-    def __init__(self, events: Events) -> None:
-        self._events = events
-        self._next = events.next
-        self._anchors: dict[str, Node] = {}
+def _tree(events: Events) -> Node | None:
+    anchors: dict[str, Node] = {}
 
-    def document(self) -> Node | None:
-        self._next()  # the stream begins
-        return None if type(self._next()) is _StreamEnd else self._node(self._next())
-
-    def _node(self, event: Any) -> Node:
+    def make(event: Any) -> Node:
         kind = type(event)
         if kind is AliasEvent:
-            return self._anchors[event.anchor]
+            return anchors[event.anchor]
         start, end = event.start_mark, event.end_mark
         node = Node(start.line, start.column, end.line, end.column)
         if event.anchor:
             node.anchor = event.anchor
-            self._anchors[event.anchor] = node
+            anchors[event.anchor] = node
         if kind is ScalarEvent:
-            node.text = self._events.text(event)
+            node.text = events.text(event)
             return node
         node.flow = bool(event.flow_style)
-        while type(last := self._next()) not in (MappingEndEvent, SequenceEndEvent):
-            inner = self._node(last)
+        while type(last := events.next()) not in (MappingEndEvent, SequenceEndEvent):
+            inner = make(last)
             if kind is MappingStartEvent:
-                node.entries[inner.text or ""] = (inner, self._node(self._next()))
+                node.entries[inner.text or ""] = (inner, make(events.next()))
             else:
                 node.items.append(inner)
         node.end_line, node.end_column = last.end_mark.line, last.end_mark.column
         return node
+
+    events.next()  # the stream begins
+    return None if type(events.next()) is _StreamEnd else make(events.next())
 
 
 def has_aliases(text: str) -> bool:
