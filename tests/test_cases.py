@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from tfgitops import Plugins, compile_environment
 from tfgitops.cli import app
-from tfgitops.spec.load import find_environments
+from tfgitops.spec.project import find_environments
 from tfgitops.testing import Case, find_cases
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugins, read_schema
     from tfgitops.plugins.hookspecs import API_VERSION, Accelerator, Object, SchemaFragment, hookimpl
     from tfgitops.spec.diagnostics import Note, Problem, Words
-    from tfgitops.spec.model import Environment, Job, Patch, Role
-    from tfgitops.spec.view import View
+    from tfgitops.spec.model import Environment, Job, Patch, Role, View
     from tfgitops.targets.kubernetes import duration, quantity
     from tfgitops.targets.kubernetes.image import Image, PodImage, parse_image, pod_images
     from tfgitops.targets.kubernetes.resources import is_extended, pod_requests

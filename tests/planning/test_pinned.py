@@ -19,7 +19,7 @@ from tfgitops.cli import app
 from tfgitops.compiler.emit import emit
 from tfgitops.planning.pinned import RefusedError, committed_job
 from tfgitops.plugins.door import Plugin
-from tfgitops.spec.headers import with_header
+from tfgitops.spec.committed import with_header
 from tfgitops.targets.volcano.identity import digest_of
 from tfgitops.testing import HEAD
 

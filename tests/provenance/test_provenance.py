@@ -15,8 +15,7 @@ from tfgitops import Plugins, compile_environment, discover
 from tfgitops.provenance.fields import find, written
 from tfgitops.provenance.origins import Origin, Provenance
 from tfgitops.report.text import render
-from tfgitops.spec.load import find_environments
-from tfgitops.spec.project import read_project
+from tfgitops.spec.project import find_environments, read_project
 from tfgitops.targets.routes import leaves, value_at
 
 if TYPE_CHECKING:

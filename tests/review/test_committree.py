@@ -10,7 +10,7 @@ from repository import Repository, run
 
 from tfgitops.review.committree import CommitTree
 from tfgitops.review.history import find_base
-from tfgitops.spec.filetree import Disk
+from tfgitops.spec.disk import Disk
 from tfgitops.spec.load import Reader
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def field_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _environments(incomplete: str) -> list[str]:
     from tfgitops.spec.disk import shown  # noqa: PLC0415 - only for a shell that asks
-    from tfgitops.spec.load import find_environments  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.spec.project import find_environments  # noqa: PLC0415 - only for a shell that asks
 
     begun = Path(incomplete)
     top = begun if incomplete.endswith("/") else begun.parent

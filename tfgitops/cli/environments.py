@@ -10,7 +10,7 @@ from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.compiler.write import alone
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import shown
-from tfgitops.spec.survey import find_environments
+from tfgitops.spec.project import find_environments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tfgitops.compiler.compiled import File
 from tfgitops.compiler.emit import emit
+from tfgitops.spec.committed import with_header
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.headers import with_header
 from tfgitops.targets.gitops import KUSTOMIZATION, kustomization
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
 from tfgitops.spec.load import load
 from tfgitops.spec.resolve import resolve
-from tfgitops.spec.validation import validate_parts
+from tfgitops.spec.schema.validation import validate_parts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.view import View
+from tfgitops.spec.model import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,8 +10,7 @@ from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import resolved, shown
-from tfgitops.spec.project import SPEC, Project, find_root, read_project
-from tfgitops.spec.survey import survey
+from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tfgitops.spec.committed import MANIFESTS, existing
+from tfgitops.spec.committed import MANIFESTS, existing, read_header
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import shown, unreadable, unwritable
-from tfgitops.spec.headers import read_header
 
 try:
     import fcntl

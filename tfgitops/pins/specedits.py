@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.document import Document
-    from tfgitops.spec.load import Source
+    from tfgitops.spec.load import LoadedSpec
     from tfgitops.spec.yamltext.edit import Value
     from tfgitops.targets.routes import Route
 
@@ -53,7 +53,7 @@ class SpecFiles:
 
     way_out = "edit it by hand"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LoadedSpec) -> None:
         self.source = source
         self.merged = merge_files(source.documents)
         jobs = self.merged.get("jobs")

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.jobmanifest import API_VERSION
-from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.committed import MANIFESTS, read_header
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.headers import read_header
 from tfgitops.spec.model import JOB_LABEL, Role
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.objectkinds import file_name, references

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import Diagnostic, Span
 from tfgitops.spec.disk import read_file, shown
 from tfgitops.spec.project import PYPROJECT
-from tfgitops.spec.validation import validate
+from tfgitops.spec.schema.validation import validate
 from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:

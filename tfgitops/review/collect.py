@@ -23,8 +23,7 @@ from tfgitops.review.queues import queue_totals, refused_queues
 from tfgitops.review.risks import risks_of
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
-from tfgitops.spec.project import SPEC
-from tfgitops.spec.survey import survey
+from tfgitops.spec.project import SPEC, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.spec.diagnostics import Diagnostic
-from tfgitops.spec.yamltext.textfile import decoded
+from tfgitops.spec.disk import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,9 +12,8 @@ from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, manifest_in
 from tfgitops.review.committree import CommitTree
 from tfgitops.review.findings import EnvironmentReview, Group
-from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS
+from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS, read_header
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
-from tfgitops.spec.headers import read_header
 from tfgitops.spec.load import Reader
 from tfgitops.spec.project import SPEC
 from tfgitops.targets.gitops import KUSTOMIZATION

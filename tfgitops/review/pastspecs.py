@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.review.committree import CommitTree
 from tfgitops.review.pastsettings import SettingsFile
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.load import Reader, Source
+from tfgitops.spec.load import LoadedSpec, Reader
 from tfgitops.spec.project import PYPROJECT, Project, parse_project
 from tfgitops.spec.resolve import resolve, widened
-from tfgitops.spec.validation import validate_file
+from tfgitops.spec.schema.validation import validate_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -69,7 +69,7 @@ class Past:
         documents = self._pruned(self._files)
         if not documents or not self._valid(documents):
             return None
-        return resolve(Source(folder=self.now.folder, project=self._project, documents=documents), self.schema)[0]
+        return resolve(LoadedSpec(folder=self.now.folder, project=self._project, documents=documents), self.schema)[0]
 
     def _widened(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
         return tuple(widened(one, self.schema) for one in documents) if self._valid(documents) else documents

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.committed import MANIFESTS, read_manifest
+from tfgitops.spec.committed import MANIFESTS, read_header, read_manifest
 from tfgitops.spec.diagnostics import Diagnostic, a_few
 from tfgitops.spec.disk import shown
-from tfgitops.spec.headers import read_header
 from tfgitops.spec.project import SPEC
 from tfgitops.targets.nearest import did_you_mean
 

@@ -79,7 +79,7 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines: on which of them, counted from 0, if that is known, and the words."""
+    """Some words of a text of several lines; the line counts from 0, if it is known."""
 
     line: int | None
     text: str
@@ -87,12 +87,11 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """One thing that is wrong in a spec, said where the spec says it.
+    """One thing that is wrong in a spec, at a route of the merged spec; its place is found when it is shown.
 
-    ``at`` is a route in the spec as merged; where it was inherited from is found when it is shown. A route may
-    be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an environment may
-    allow it though it is an error: a judgement of people, as a policy's, and not what the cluster would do. ``words``
-    are what of a text is wrong, where not all of it is.
+    A route may be longer than what is written: it then points at the nearest parent. ``allowable`` is whether an
+    environment may allow an error: a judgement of people, such as a policy's, and not what the cluster would do.
+    ``words`` are the wrong words of a text, where not all of it is wrong.
     """
 
     code: str
@@ -123,8 +122,7 @@ class Span:
 class Diagnostic:
     """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
 
-    ``file`` is the file that it is about where there is no line to be shown, and its name stands in the message.
-    ``at`` is the route by which that line is written.
+    Without a line to be shown, ``file`` is the file that the message names. ``at`` is the route written at the line.
     """
 
     code: str
@@ -145,11 +143,6 @@ class Diagnostic:
             if len(text) > _TEXT_MAX:
                 object.__setattr__(self, name, f"{text[: _TEXT_MAX // 2]} … {text[-_TEXT_MAX // 4 :]}")
 
-    def sort_key(self) -> tuple[bool, str, int, int, str, str, str]:
-        """Order by place: what has no place comes first, as nothing else can be right before it is."""
-        span = self.span or Span(file="", line=0, column=0)
-        return (self.span is not None, span.file, span.line, span.column, self.code, self.message, self.file)
-
 
 class CompileError(Exception):
     """Raised where nothing more can be done; carries all that was found."""
@@ -165,11 +158,19 @@ class CompileError(Exception):
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it."""
+    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it.
+
+    What has no place comes first, as nothing else can be right before it is.
+    """
+
+    def key(found: Diagnostic) -> tuple[object, ...]:
+        span = found.span or Span(file="", line=0, column=0)
+        place = (found.span is not None, span.file, span.line, span.column)
+        return (*place, found.code, found.message, found.file, len(found.notes))
+
     first: dict[tuple[object, ...], Diagnostic] = {}
-    for diagnostic in sorted(diagnostics, key=lambda found: (found.sort_key(), len(found.notes))):
-        place = diagnostic.span or diagnostic.file
-        first.setdefault((diagnostic.code, diagnostic.severity, diagnostic.message, place), diagnostic)
+    for found in sorted(diagnostics, key=key):
+        first.setdefault((found.code, found.severity, found.message, found.span or found.file), found)
     yield from first.values()
 
 

@@ -1,21 +1,26 @@
-"""What the file system says of a path: what cannot be looked at is a fault, and never taken for what is not there."""
+"""What the file system says of a path: what cannot be looked at is a fault, and never taken for absent."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from codecs import BOM_UTF8
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Kind = Literal["nothing", "file", "folder"]
+    from tfgitops.spec.document import Document
 
-_FORBIDDEN = (errno.EACCES, errno.EPERM)
+    Walk = Iterator[tuple[str, list[str], list[str]]]
+
+Kind = Literal["nothing", "file", "folder"]
+MAX_BYTES: Final = 16 * 2**20
 _OTHERS: dict[Callable[[int], bool], str] = {
     stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device",
 }  # fmt: skip
@@ -40,11 +45,7 @@ def kind_of(path: Path) -> Kind:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is anything by this name, be it a link to nothing.
-
-    Raises:
-        OSError: it cannot be told.
-    """
+    """Tell whether there is anything by this name, be it a link to nothing; raise OSError if it cannot be told."""
     try:
         _status(path, through_links=False)
     except (FileNotFoundError, NotADirectoryError):
@@ -53,11 +54,7 @@ def is_there(path: Path) -> bool:
 
 
 def read_file(path: Path | str) -> bytes:
-    """Return the content of a file, and wait for nobody: a named pipe is none.
-
-    Raises:
-        OSError: it cannot be read, or is no file.
-    """
+    """Return the content of a file; raise OSError if it cannot be read, or is no file, as a named pipe is none."""
     mode = _status(path).st_mode
     if not stat.S_ISREG(mode):
         _refuse_other(path, mode)
@@ -68,7 +65,7 @@ def read_file(path: Path | str) -> bytes:
 def _status(path: Path | str, *, through_links: bool = True) -> os.stat_result:
     try:
         return os.stat(path, follow_symlinks=through_links)  # noqa: PTH116 - likewise
-    except ValueError as error:  # a NUL character, which a spec can hold
+    except ValueError as error:
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
 
 
@@ -78,31 +75,81 @@ def _refuse_other(path: Path | str, mode: int) -> None:
             raise OSError(errno.EINVAL, f"it is {name}, and no file", str(path))
 
 
-def walk(top: Path, report: Callable[[Diagnostic], object]) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk(top: Path, report: Callable[[Diagnostic], object]) -> Walk:
     """Walk through the folders below a folder as `os.walk` does, and report each that cannot be listed."""
-
-    def fail(error: OSError) -> None:
-        report(unreadable(Path(error.filename), error))
-
-    return os.walk(top, onerror=fail)
+    return os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error)))
 
 
 def resolved(path: Path) -> Path:
-    """Return a path without links; those that lead round in a circle stay, as whoever reads them will notice.
-
-    Raises:
-        OSError: no file can have such a name.
-    """
+    """Return a path without links, but for those that lead round in a circle; raise OSError for an impossible name."""
     try:
         return Path(os.path.realpath(path))
-    except ValueError as error:
+    except ValueError as error:  # a NUL character, which a spec can hold
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
+
+
+def read_text(path: Path, name: str) -> str | Diagnostic:
+    """Return a file's text, or what is wrong with the file; ``name`` is what to call it."""
+    try:
+        if kind_of(path) == "file" and path.stat().st_size > MAX_BYTES:
+            hint = "split it into jobs/*.yaml"
+            return Diagnostic(code="TF106", message=f"{name} is larger than {MAX_BYTES >> 20} MiB", hint=hint)
+        return decoded(read_file(path), name)
+    except OSError as error:
+        return unreadable(path, error)
+
+
+def decoded(data: bytes, name: str) -> str | Diagnostic:
+    """Return the text of UTF-8 bytes, without byte order mark and its lines ended by LF, or what is wrong with them."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
+        return Diagnostic(code="TF102", message=f"{name} is UTF-16 or UTF-32", hint="save it as UTF-8")
+    data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace")
+        line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1)
+        excerpt = data.split(b"\n")[line].decode("utf-8", "replace")
+        span = Span(file=name, line=line + 1, column=column + 1, excerpt=excerpt)
+        message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
+        return Diagnostic(code="TF102", message=message, span=span, hint="save the file as UTF-8")
+
+
+class FileTree(Protocol):
+    """Files that specs are read from: the disk's, or a commit's; no file outside of ``root`` is read.
+
+    ``root`` is the folder that holds the tree, without links. The methods do as the functions of this module.
+    """
+
+    @property
+    def root(self) -> Path: ...  # noqa: D102 - see above
+    def resolved(self, path: Path) -> Path: ...  # noqa: D102
+    def kind_of(self, path: Path) -> Kind: ...  # noqa: D102
+    def walk(self, top: Path, report: Callable[[Diagnostic], object]) -> Walk: ...  # noqa: D102
+    def read_text(self, path: Path, name: str) -> str | Diagnostic: ...  # noqa: D102
+    def known(self, path: Path) -> Document | None:
+        """Return a file that was read and parsed before, if it is the same here."""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The files as they are on the disk, below a root."""
+
+    root: Path
+    resolved = staticmethod(resolved)
+    kind_of = staticmethod(kind_of)
+    walk = staticmethod(walk)
+    read_text = staticmethod(read_text)
+
+    def known(self, _: Path) -> None:
+        """Return nothing: each file is read anew."""
 
 
 def unreadable(path: Path, error: OSError) -> Diagnostic:
     """Say that a path cannot be read, and why."""
-    hint = "see the permissions of it, and of the folders above it"
-    return _failed("TF101", path, "cannot be read", error, hint if error.errno in _FORBIDDEN else "see what is there")
+    forbidden = error.errno in (errno.EACCES, errno.EPERM)
+    hint = "see the permissions of it, and of the folders above it" if forbidden else "see what is there"
+    return _failed("TF101", path, "cannot be read", error, hint)
 
 
 def unwritable(path: Path, error: OSError, hint: str = "") -> CompileError:

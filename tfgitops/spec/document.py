@@ -49,8 +49,7 @@ class Document:
     def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
         """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
         key, value = self._follow(route)[-1]
-        if self.has_aliases and value is not None:
-            yield from borrowed(key, value)
+        return borrowed(key, value) if self.has_aliases and value is not None else iter(())
 
     def depth(self, route: Route) -> int:
         """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
@@ -94,15 +93,17 @@ class Document:
     def _homes(self) -> dict[int, Route]:
         """The route of each node, an anchor's being the first."""
         homes: dict[int, Route] = {}
-        found: list[tuple[Route, Node]] = [(self.prefix, self._tree)] if self._tree else []
-        while found:
-            route, node = found.pop()
-            if id(node) in homes:
-                continue
-            homes[id(node)] = route
-            inner = [((*route, key), value) for key, (_, value) in node.entries.items() if key != "<<"]
-            inner += [((*route, index), item) for index, item in enumerate(node.items)]
-            found += reversed(inner)
+
+        def note(route: Route, node: Node) -> None:
+            if homes.setdefault(id(node), route) is route:
+                for key, (_, value) in node.entries.items():
+                    if key != "<<":
+                        note((*route, key), value)
+                for index, item in enumerate(node.items):
+                    note((*route, index), item)
+
+        if self._tree:
+            note(self.prefix, self._tree)
         return homes
 
     def literal(self, route: Route) -> str:
@@ -110,23 +111,24 @@ class Document:
         node = self._follow(route)[-1][1]
         if node is None or node.line != node.end_line:
             return ""
-        return self._lines[node.line][node.column : node.end_column]
+        return self._line(node.line)[node.column : node.end_column]
+
+    def _line(self, number: int) -> str:
+        return self._lines[number] if number < len(self._lines) else ""
 
     def span_at(self, line: int, column: int, width: int = 1) -> Span:
         """Make a span from a line and column that count from 0."""
-        excerpt = self._lines[line] if line < len(self._lines) else ""
-        return Span(file=self.name, line=line + 1, column=column + 1, width=width, excerpt=excerpt)
+        return Span(file=self.name, line=line + 1, column=column + 1, width=width, excerpt=self._line(line))
 
     def _follow(self, route: Route) -> list[tuple[Node | None, Node | None]]:
         """Return (key node, value node) for each step of a route that exists, the top first."""
-        node = self._tree
-        pairs: list[tuple[Node | None, Node | None]] = [(None, node)]
+        pairs: list[tuple[Node | None, Node | None]] = [(None, self._tree)]
         for key in route[len(self.prefix) :]:
+            node = pairs[-1][1]
             step = node.child(key) if node else None
             if step is None:
                 break
             pairs.append(step)
-            node = step[1]
         return pairs
 
     def _find(self, words: Words | None, node: Node) -> Span | None:
@@ -143,12 +145,10 @@ class Document:
         end = r"(?!\w)" if words.text[-1].isalnum() else ""
         search = re.compile(rf"(?<!\$){re.escape(words.text)}{end}").search
         for number in numbers:
-            match = search(self._lines[number], node.column if number == node.line else 0)
-            if match:
+            if match := search(self._lines[number], node.column if number == node.line else 0):
                 return self.span_at(number, match.start(), len(words.text))
         return None
 
     def _mark(self, node: Node) -> Span:
-        excerpt = self._lines[node.line] if node.line < len(self._lines) else ""
-        stop = node.end_column if node.end_line == node.line else len(excerpt)
+        stop = node.end_column if node.end_line == node.line else len(self._line(node.line))
         return self.span_at(node.line, node.column, max(1, stop - node.column))

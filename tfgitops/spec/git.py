@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
+_SETTINGS = {
+    "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}  # fmt: skip
 _REDIRECTING = frozenset({
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_NOGLOB_PATHSPECS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
@@ -17,41 +19,24 @@ _REDIRECTING = frozenset({
 
 
 def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run Git in a folder, and return what came of it, whatever its exit status.
+    """Run Git in a folder, and return the result, whatever its exit status; raise OSError if Git cannot be run.
 
-    It is the folder's own repository that is asked, also where a hook of another one has set Git's variables, and paths
-    are taken as they are.
-
-    Raises:
-        OSError: there is no Git, or it cannot be run.
+    Git looks at the folder's own repository, even if a hook of another one has set Git's variables, and takes paths
+    literally.
     """
-    environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING}
-    settings = {
-        "GIT_LITERAL_PATHSPECS": "1",
-        "LC_ALL": "C",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
+    environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING} | _SETTINGS
     command = ["git", "-c", "core.quotePath=false", *arguments]
-    return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=False, env=environment | settings)  # noqa: S603
+    return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=False, env=environment)  # noqa: S603
 
 
 def newest_commit_day(folder: Path) -> str:
-    """Return the day of the newest commit of a folder's repository, as YYYY-MM-DD in UTC; nothing where there is none.
-
-    It is the committer's day of HEAD: in a shallow clone too, and whatever the clock and time zone of the machine.
-    """
+    """Return the committer's day of HEAD in a folder's repository, as YYYY-MM-DD in UTC, or nothing without one."""
     from datetime import UTC, datetime  # noqa: PLC0415 - for environments with exceptions alone
 
     try:
         result = run_git(folder, "log", "-1", "--no-show-signature", "--format=%ct", "HEAD", "--")
-    except OSError:
-        return ""
-    seconds = result.stdout.strip()
-    if result.returncode or not seconds.isdigit():
-        return ""
-    try:
-        return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
-    except (ValueError, OverflowError, OSError):  # Git takes years that no calendar has
+        if result.returncode or not result.stdout.strip().isdigit():
+            return ""
+        return datetime.fromtimestamp(int(result.stdout), UTC).date().isoformat()
+    except (OSError, ValueError, OverflowError):  # no Git, or a year that no calendar has
         return ""

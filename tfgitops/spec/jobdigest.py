@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfgitops.spec.document import Document
-    from tfgitops.targets.routes import Route
 
 NO_NEW_RUN = frozenset({*MUTABLE_METADATA, *MUTABLE_JOB, "pin"})
 """Keys of a job whose changes never make a new run: fields of these names change in place, and a pin keeps the run."""
@@ -29,17 +28,14 @@ def own_digest(document: Document | None, job: str) -> str:
     """
     if document is None:
         return short_digest({})
-    route: Route = ("jobs", job)
     block = document.value if document.prefix else document.value["jobs"][job]
-    if document.has_aliases and not document.prefix:
-        taken = dict(document.borrowed(route))
-        for at in taken:
-            block = replaced(block, at, MISSING if at and isinstance(at[-1], str) else None)  # other indices stay
-        block = _restarting(block or {})
-        if named := sorted((str(at), name) for at, name in taken.items() if name):
-            block["*"] = named
-        return short_digest(block)
-    return short_digest(_restarting(block or {}))
+    taken = dict(document.borrowed(("jobs", job))) if document.has_aliases and not document.prefix else {}
+    for at in taken:
+        block = replaced(block, at, MISSING if at and isinstance(at[-1], str) else None)  # other indices stay
+    block = _restarting(block or {})
+    if named := sorted((str(at), name) for at, name in taken.items() if name):
+        block["*"] = named
+    return short_digest(block)
 
 
 def _restarting(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import resolved, shown, unreadable
+from tfgitops.spec.disk import Disk, resolved, shown, unreadable
 from tfgitops.spec.document import Document
-from tfgitops.spec.filetree import Disk
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
-from tfgitops.spec.survey import find_environments
 from tfgitops.spec.yamltext import TextError, parse
-from tfgitops.spec.yamltext.characters import lookalikes
+from tfgitops.spec.yamltext.textfaults import lookalikes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
-    from tfgitops.spec.filetree import FileTree
+    from tfgitops.spec.disk import FileTree
     from tfgitops.targets.routes import Route
-
-__all__ = ["Source", "find_environments", "load", "shown"]
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
 _WHOLE = ("the keys of an environment", "a job's own mapping")
@@ -37,11 +33,11 @@ _NOT_IN_A_JOB = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class LoadedSpec:
     """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
 
-    ``committed`` are the texts of its manifests, by their path below ``manifests/``: read where a job is pinned, only.
-    ``day`` is that of the newest commit, asked of Git where something is allowed, only.
+    ``committed`` are the texts of its manifests by their path below ``manifests/``, read only where a job is pinned;
+    ``day`` is that of the newest commit, asked of Git only where something is allowed.
     """
 
     folder: Path
@@ -57,18 +53,14 @@ class Source:
         return self.folder.name
 
 
-def load(folder: Path, project: Project | None = None) -> Source:
-    """Read an environment's spec, its jobs' files, and all that it extends.
-
-    Raises:
-        CompileError: with every fault of every file.
-    """
+def load(folder: Path, project: Project | None = None) -> LoadedSpec:
+    """Read an environment's spec, its jobs' files, and all that it extends; raise CompileError with every fault."""
     project = project or read_project(find_root(folder))
     reader = Reader(Disk(resolved(project.root)))
     documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
         raise CompileError(reader.diagnostics)
-    return Source(
+    return LoadedSpec(
         folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
         committed=texts(folder) if any(map(_pins, documents)) else {},
         day=project.day if any(document.value.get("allow") for document in documents) else "",
@@ -101,24 +93,20 @@ class Reader:
 
     def chain(self, path: Path) -> Iterator[Document]:
         """Read a file and what it extends, and yield each, the strongest first."""
-        documents: list[Document] = []
-        seen: list[Path] = []
+        names: dict[Path, str] = {}  # by the path without links
         while document := self.read(path):
             yield document
-            documents.append(document)
-            seen.append(self._tree.resolved(path))
+            names[self._tree.resolved(path)] = document.name
             target = document.value.get("extends")
             if type(target) is not str or not target:
                 break  # validation says what is wrong with another type
             path = path.parent / target
-            if problem := self._refusal(target, path, documents, seen):
+            if problem := self._refusal(target, path, names):
                 code, message, hint = problem
                 self.say(code, message, document.span(("extends",)), hint)
                 break
 
-    def _refusal(
-        self, target: str, path: Path, documents: list[Document], seen: list[Path]
-    ) -> tuple[str, str, str] | None:
+    def _refusal(self, target: str, path: Path, names: Mapping[Path, str]) -> tuple[str, str, str] | None:
         """Say why a file cannot be extended, as code, message and hint."""
         if "://" in target:
             return "TF108", "'extends' names a file of this repository, and no URL", "copy the file here, and name that"
@@ -129,24 +117,20 @@ class Reader:
         if not at.is_relative_to(self._tree.root):
             hint = "name a file inside the repository"
             return "TF108", f"'extends' leads out of the root, {shown(self._tree.root)}", hint
-        if at in seen:
-            circle = [document.name for document in documents[seen.index(at) :]]
-            hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
+        if at in names:
+            circle = [*names.values()][[*names].index(at) :]
             if len(circle) == 1:
                 return "TF108", "the file extends itself", "leave this line out, or name another file"
+            hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
             return "TF108", "'extends' leads round in a circle", hint
-        return self._no_file(target, path, seen) if kind != "file" else None
+        return self._no_file(target, path, names) if kind != "file" else None
 
-    def _no_file(self, target: str, path: Path, seen: list[Path]) -> tuple[str, str, str]:
+    def _no_file(self, target: str, path: Path, seen: Container[Path]) -> tuple[str, str, str]:
         """Say that what is to be extended is a folder or is not there, and what may have been meant."""
         if self._tree.kind_of(path) == "folder":
             inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
-            hint = (
-                f"name a file in it, such as {Path(target, inside[0]).as_posix()}"
-                if inside
-                else "name a file, such as ../base.yaml"
-            )
-            return "TF101", f"'extends' names a folder, {target}", hint
+            hint = f"name a file in it, such as {Path(target, inside[0]).as_posix()}" if inside else ""
+            return "TF101", f"'extends' names a folder, {target}", hint or "name a file, such as ../base.yaml"
         hint = file_like(target, path, self._tree.root) or "the path is relative to this file"
         return "TF101", f"the file to extend, {target}, is not there", hint
 
@@ -160,7 +144,9 @@ class Reader:
         if kind == "file":
             self.say("TF101", f"{shown(folder)} is a file", None, "jobs/ is a folder: one file a job")
         if kind != "folder":
-            self._refuse_alike(folder)
+            for path in sorted(folder.parent.glob("[Jj][Oo][Bb][Ss]")):  # a slip that would take all of its jobs away
+                if path.name != folder.name:
+                    self.say("TF101", f"{shown(path)} would be passed over", None, f"rename it to {folder.name}")
             return []
         found = []
         for current, folders, files in self._tree.walk(folder, self.diagnostics.append):
@@ -175,14 +161,7 @@ class Reader:
                     self.say("TF101", f"{shown(path)} would be passed over", None, hint)
         return found
 
-    def _refuse_alike(self, folder: Path) -> None:
-        """Refuse a folder whose name is but in other letters: a slip that would take all of its jobs away."""
-        for path in sorted(folder.parent.glob("[Jj][Oo][Bb][Ss]")):
-            if path.name != folder.name:
-                self.say("TF101", f"{shown(path)} would be passed over", None, f"rename it to {folder.name}")
-
     def _refuse_folders(self, above: Path, names: list[str]) -> None:
-        """Refuse folders that seem to hold jobs and are not looked into, or are no file as their name has it."""
         for path in (above / name for name in names):
             if path.is_symlink():
                 self.say("TF101", f"{shown(path)} is a link, and would be passed over", None, "link the files in it")
@@ -196,30 +175,20 @@ class Reader:
         top = document.span_at(0, 0) if document else Span(file=shown(path), line=1, column=1)
         if complaint := complain("job-name", name):
             better = re.search(r"'(.+)'", complaint.hint)
-            self.diagnostics.append(
-                Diagnostic(
-                    code=complaint.code, message=complaint.message, span=top, found=path.name,
-                    expected=complaint.expected, hint=f"rename it {better[1]}.yaml" if better else "rename the file",
-                )
-            )  # fmt: skip
+            hint = f"rename it {better[1]}.yaml" if better else "rename the file"
+            self.say(complaint.code, complaint.message, top, hint, found=path.name, expected=complaint.expected)
         if document is None:
             return None
         for spec in own:
             if spec.depth(document.prefix) == len(document.prefix):
-                there = spec.span(document.prefix, on_key=True)
-                message = f"the job '{name}' is given twice"
-                self.say("TF104", message, top, "keep one of the two", notes=(("also given here", there),))
-        self._refuse_wrappings(document)
-        return document
-
-    def _refuse_wrappings(self, document: Document) -> None:
-        """Refuse the job's own name, and the keys of an environment, at the top of a job's file."""
-        name = str(document.prefix[-1])
+                notes = (("also given here", spec.span(document.prefix, on_key=True)),)
+                self.say("TF104", f"the job '{name}' is given twice", top, "keep one of the two", notes=notes)
         hints = _NOT_IN_A_JOB if len(document.value) > 1 else {**_NOT_IN_A_JOB, name: "leave it out, and indent less"}
         for key in document.value:
-            if hint := hints.get(key):
-                span = document.span((*document.prefix, key), on_key=True)
-                self.say("TF201", f"a file in jobs/ holds the job's own mapping, without '{key}'", span, hint)
+            if key in hints:
+                message = f"a file in jobs/ holds the job's own mapping, without '{key}'"
+                self.say("TF201", message, document.span((*document.prefix, key), on_key=True), hints[key])
+        return document
 
     def read(self, path: Path, prefix: Route = ()) -> Document | None:
         """Read one file whose value is a map; None if anything is wrong with it."""
@@ -229,8 +198,7 @@ class Reader:
         if not self._tree.resolved(path).is_relative_to(self._tree.root):
             self.say("TF108", f"{name} leads out of the root, {shown(self._tree.root)}", None, "copy the file here")
             return None
-        text = self._tree.read_text(path, name)
-        if isinstance(text, Diagnostic):
+        if isinstance(text := self._tree.read_text(path, name), Diagnostic):
             self.diagnostics.append(text)
             return None
         try:
@@ -247,8 +215,6 @@ class Reader:
         self.diagnostics.extend(lookalikes(document))
         return document
 
-    def say(
-        self, code: str, message: str, span: Span | None, hint: str, *, notes: tuple[tuple[str, Span], ...] = ()
-    ) -> None:  # fmt: skip
-        """Note one thing that is wrong with a file."""
-        self.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint, notes=notes))
+    def say(self, code: str, message: str, span: Span | None, hint: str, **more: Any) -> None:
+        """Note one thing that is wrong with a file; ``more`` are other fields of its diagnostic."""
+        self.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint, **more))

@@ -5,22 +5,65 @@ The core's have raw ``data``, which nobody changes; plugins get twins of them, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.places import Places
-from tfgitops.spec.view import View, freeze
 from tfgitops.targets.tensorflow import CLUSTER_ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from tfgitops.targets.routes import Route
 
 JOB_LABEL = "tfgitops/job"
 """The label of a Job, and of its pods, that holds the job's name; nothing else has it."""
+
+_HOLDERS = frozenset({dict, list})
+
+
+class View(Mapping[str, Any]):  # noqa: PLW1641 - no more to be hashed than a dict
+    """A read-only view of a map, and of every map and list in it."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._data[key]
+        return freeze(value) if type(value) in _HOLDERS else value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the read-only value of a key, or a default: without the exception that `Mapping` would catch."""
+        value = self._data.get(key, default)
+        return freeze(value) if type(value) in _HOLDERS else value
+
+    def __eq__(self, other: object) -> bool:
+        return self._data == other._data if type(self) is type(other) is View else super().__eq__(other)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"View({self._data!r})"
+
+
+def freeze(value: Any) -> Any:
+    """Return a value that cannot be changed: maps as views, lists as tuples."""
+    if type(value) is dict:
+        return View(value)
+    if type(value) is list:
+        return tuple([freeze(item) if type(item) in _HOLDERS else item for item in value])
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +165,9 @@ class Job:
     @property
     def min_available(self) -> int:
         """How many pods the gang is: what is written, else all that do not wait for others."""
+        waiting_for_none = (role.min_available for role in self.roles if not role.data.get("dependsOn"))
         written = self.data.get("minAvailable")
-        if written is not None:
-            return int(written)
-        return sum(role.min_available for role in self.roles if not role.data.get("dependsOn"))
+        return sum(waiting_for_none) if written is None else int(written)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,10 +194,7 @@ class Environment:
     @cached_property
     def twin(self) -> Environment:
         """The same environment as plugins get it: nothing that can be changed, and not the files behind it."""
-        twin = Environment(
-            name=self.name, folder=self.folder, cluster=self.cluster, namespace=self.namespace, gitops=self.gitops,
-            data=View(self.data), settings=View(self.settings), places=Places(documents=()),
-        )  # fmt: skip
+        twin = replace(self, data=View(self.data), settings=View(self.settings), places=Places(documents=()), jobs=())
         object.__setattr__(twin, "jobs", tuple(_twin(job, twin) for job in self.jobs))
         return twin
 
@@ -175,7 +214,8 @@ def _follow(data: Any, keys: tuple[str, ...]) -> Route | None:
     for key in keys:
         step: str | int | None = key
         if isinstance(data, (list, tuple)):
-            step = next((index for index, one in enumerate(data) if _is_called(one, key)), None)
+            maps = ((index, one) for index, one in enumerate(data) if isinstance(one, (dict, View)))
+            step = next((index for index, one in maps if one.get("name") == key), None)
         elif not isinstance(data, (dict, View)) or key not in data:
             step = None
         if step is None:
@@ -184,19 +224,9 @@ def _follow(data: Any, keys: tuple[str, ...]) -> Route | None:
     return route
 
 
-def _is_called(element: Any, name: str) -> bool:
-    return isinstance(element, (dict, View)) and element.get("name") == name
-
-
 def _twin(job: Job, environment: Environment) -> Job:
-    roles = tuple(
-        Role(name=role.name, kind=role.kind, replicas=role.replicas, data=View(role.data), route=role.route)
-        for role in job.roles
-    )
-    return Job(
-        name=job.name, strategy=job.strategy, why=job.why, data=View(job.data), roles=roles, route=job.route,
-        own=job.own, environment=environment,
-    )  # fmt: skip
+    roles = tuple(replace(role, data=View(role.data)) for role in job.roles)
+    return replace(job, data=View(job.data), roles=roles, environment=environment)
 
 
 def read_only(value: Any) -> Any:

@@ -1,19 +1,24 @@
-"""The root of a repository, and what its pyproject.toml says in ``[tool.tfgitops]``."""
+"""The root of a repository, its settings in ``[tool.tfgitops]``, and the environments that a path stands for."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import is_there, kind_of, read_file, shown, unreadable
+from tfgitops.spec.disk import is_there, kind_of, read_file, resolved, shown, unreadable, walk
 from tfgitops.targets.nearest import nearest
 
 LOCK = "tfgitops.lock"
 PYPROJECT = "pyproject.toml"
 SPEC = "environment.yaml"
+
+_LIKE_A_SPEC = re.compile(r"environment\.(?:ya?ml|json)", re.IGNORECASE).fullmatch
+_OURS = b"tfgitops/v"
+_WHAT_IT_IS = f"an environment is a folder that holds {SPEC}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,47 +53,33 @@ def find_root(environment: Path) -> Path:
             another root has other plugins and settings.
     """
     for folder in (environment, *environment.parents):
-        if _is_there(folder / ".git") or _tool_table(folder, _pyproject(folder)) is not None:
+        try:
+            if is_there(folder / ".git"):
+                return folder
+        except OSError as error:  # it is the folder that lets nobody in
+            raise CompileError([unreadable(folder, error)]) from error
+        if _tool_table(folder, _pyproject(folder)) is not None:
             return folder
-    for folder in environment.parents:
-        if folder.name == "environments":
-            return folder.parent
-    return environment.parent
+    above = (folder.parent for folder in environment.parents if folder.name == "environments")
+    return next(above, environment.parent)
 
 
 def read_project(root: Path) -> Project:
-    """Read the settings of a root.
-
-    Raises:
-        CompileError: its pyproject.toml cannot be read, or ``[tool.tfgitops]`` has not the right form.
-    """
+    """Read the settings of a root; see `parse_project`."""
     return parse_project(root, _pyproject(root))
 
 
 def parse_project(root: Path, data: bytes) -> Project:
-    """Return the settings that the bytes of a root's pyproject.toml say.
-
-    Raises:
-        CompileError: they are no TOML, or ``[tool.tfgitops]`` has not the right form.
-    """
+    """Return the settings in a root's pyproject.toml; raise CompileError if it cannot be read or has a wrong form."""
     table = _tool_table(root, data) or {}
-    plugins = table.get("plugins", [])
-    settings = table.get("settings", {})
-    unknown = sorted(set(table) - {"plugins", "settings"})
-    if unknown:
+    plugins, settings = table.get("plugins", []), table.get("settings", {})
+    if unknown := sorted(table.keys() - {"plugins", "settings"}):
         raise _refuse(root, f"unknown key '{unknown[0]}' in [tool.tfgitops]", "known are plugins and settings")
     if not isinstance(plugins, list) or not all(isinstance(name, str) for name in plugins):
         raise _refuse(root, "[tool.tfgitops] plugins must be a list of files", 'as in plugins = ["plugins/cost.py"]')
     if not isinstance(settings, dict) or not all(isinstance(value, dict) for value in settings.values()):
         raise _refuse(root, "[tool.tfgitops.settings] must hold a table for each plugin", "")
     return Project(root=root, plugins=tuple(plugins), settings=settings)
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return is_there(path)
-    except OSError as error:  # it is the folder that lets nobody in
-        raise CompileError([unreadable(path.parent, error)]) from error
 
 
 def _pyproject(folder: Path) -> bytes:
@@ -100,7 +91,6 @@ def _pyproject(folder: Path) -> bytes:
 
 
 def _tool_table(folder: Path, data: bytes) -> dict[str, Any] | None:
-    """Return what a folder's pyproject.toml says of us, if it does."""
     if b"tfgitops" not in data:  # most are not ours: do not even parse them
         return None
     import tomllib  # noqa: PLC0415 - most repositories have no settings of ours
@@ -117,18 +107,109 @@ def _tool_table(folder: Path, data: bytes) -> dict[str, Any] | None:
 
 def _refuse(root: Path, message: str, hint: str) -> CompileError:
     name = shown(root / PYPROJECT)
-    diagnostic = Diagnostic(code="TF101", message=f"{name}: {message}", hint=hint, file=name)
-    return CompileError([diagnostic])
+    return CompileError([Diagnostic(code="TF101", message=f"{name}: {message}", hint=hint, file=name)])
+
+
+@dataclass(kw_only=True)
+class Survey:
+    """What stands below a path: environments, folders that have manifests but no spec, and faults.
+
+    An environment is wherever a spec is by its name, even one that cannot be read: `load` reports that, and it is no
+    reason to think that the environment went away. ``absent`` is whether the only problem is that none is there: an
+    earlier commit may have one.
+    """
+
+    environments: list[Path] = field(default_factory=list)
+    abandoned: list[Path] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    absent: bool = False
+
+    def checked(self) -> Survey:
+        """Return what was found; raise CompileError with all faults, if there are any."""
+        if self.problems:
+            raise CompileError(self.problems)
+        return self
+
+
+def find_environments(path: Path) -> list[Path]:
+    """Return the folders of the environments that a path stands for, sorted.
+
+    Raises:
+        CompileError: the path is not there, something below it cannot be read, or no environment is below it.
+    """
+    if found := survey(path).checked().environments:
+        return found
+    raise CompileError.of("TF101", f"no environment is below {path}", _WHAT_IT_IS)
+
+
+def survey(path: Path) -> Survey:
+    """Look for the environments that a path stands for: its own, or all below a folder."""
+    try:
+        return _survey(path)
+    except OSError as error:
+        return Survey(problems=[unreadable(Path(error.filename), error)])
+
+
+def _survey(path: Path) -> Survey:
+    spec = path if path.name == SPEC else path / SPEC
+    kind = "spec" if path is spec and is_there(path) else kind_of(path)
+    if kind == "nothing":
+        hint = _near(path) or "name an environment's folder, or a folder of environments"
+        return _none(f"{path} is not there", hint, absent=True)
+    if kind == "file":
+        hint = f"rename it to {SPEC}" if _LIKE_A_SPEC(path.name) else _WHAT_IT_IS
+        return _none(f"{path} is not an environment", hint)
+    if kind == "folder" and not is_there(spec):
+        return _below(path)
+    if spec.is_dir():
+        return _none(f"{shown(spec)} is a folder", "it must be a file: the spec of the environment")
+    return Survey(environments=[resolved(spec.parent)])
+
+
+def _none(message: str, hint: str, *, absent: bool = False) -> Survey:
+    return Survey(problems=[Diagnostic(code="TF101", message=message, hint=hint)], absent=absent)
+
+
+def _below(top: Path) -> Survey:
+    found, unlike = Survey(), []
+    for current, folders, names in walk(top, found.problems.append):
+        folder = Path(current)
+        misnamed = next((folder / name for name in sorted(names) if _LIKE_A_SPEC(name)), None)
+        if SPEC in names or SPEC in folders:
+            found.environments.append(resolved(folder))
+        elif misnamed and ("manifests" in folders or _is_ours(misnamed)):
+            found.problems += _none(f"{shown(misnamed)} would be passed over", f"rename it to {SPEC}").problems
+        elif "manifests" in folders:
+            found.abandoned.append(resolved(folder))
+        elif misnamed:  # Conda's, it may be
+            unlike.append(misnamed)
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in ("manifests", "jobs", SPEC))
+    if not (found.environments or found.abandoned or found.problems):
+        hint = f"rename {shown(unlike[0])} to {SPEC}" if unlike else _WHAT_IT_IS
+        return _none(f"no environment is below {top}", hint, absent=not unlike)
+    found.environments.sort()
+    found.abandoned.sort()
+    return found
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file says that it is a spec of ours; one that cannot be read says nothing."""
+    try:
+        return _OURS in read_file(path)
+    except OSError:
+        return False
+
+
+def _near(path: Path) -> str:
+    """Guess which environment was meant by a path that is not there: one beside it, or below `environments`."""
+    folders = [place.parent for top in (path.parent, Path("environments")) for place in top.glob(f"*/{SPEC}")]
+    by_name = {folder.name: shown(folder) for folder in reversed(folders)}
+    near = nearest(path.name, sorted(by_name), cutoff=0.6)
+    return f"did you mean '{by_name[near]}'?" if near else ""
 
 
 def file_like(target: str, path: Path, root: Path) -> str:
-    """Guess which file is meant by one that is not there: of its name in a folder above, or beside it.
-
-    Args:
-        target: the path as it is written.
-        path: where that leads.
-        root: above which nothing is looked at.
-    """
+    """Guess which file is meant by a target at a path that is not there: one in a folder above, up to the root."""
     start = path.parent.resolve()
     above = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
     for up, folder in enumerate(above):

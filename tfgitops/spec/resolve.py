@@ -9,8 +9,8 @@ from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.jobdigest import own_digest
 from tfgitops.spec.model import Environment, Job, Role
 from tfgitops.spec.places import NOT_FROM, NOT_INHERITED, Places
+from tfgitops.spec.schema.validation import validate
 from tfgitops.spec.strategy import infer
-from tfgitops.spec.validation import validate
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.tensorflow import ROLE_NAMES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.spec.document import Document
-    from tfgitops.spec.load import Source
+    from tfgitops.spec.load import LoadedSpec
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
@@ -140,7 +140,7 @@ def without_nulls(value: Any) -> Any:
     return kept
 
 
-def resolve(source: Source, schema: SpecSchema) -> tuple[Environment | None, Places, list[Problem]]:
+def resolve(source: LoadedSpec, schema: SpecSchema) -> tuple[Environment | None, Places, list[Problem]]:
     """Resolve the parts of a spec, each of which has passed validation.
 
     Returns the environment, unless something is wrong with the whole; where its routes are written; and what is wrong.
@@ -174,7 +174,7 @@ def bare_environment(
 class _Resolver:
     """Resolves one merged spec, and collects what is wrong with it."""
 
-    def __init__(self, source: Source, spec: dict[str, Any], schema: SpecSchema) -> None:
+    def __init__(self, source: LoadedSpec, spec: dict[str, Any], schema: SpecSchema) -> None:
         self.problems: list[Problem] = []
         self.chains: dict[str, tuple[Route, ...]] = {}
         self._source = source

@@ -30,10 +30,8 @@ def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str
     problems = [*_impossible(counts, roles, at), *([] if given == "none" else _misplaced(roles))]
     if problems:
         return "", "", problems
-    inferred, why = _infer(counts)
-    if given is None:
-        return inferred, why, list(_unmet(inferred, counts, at, given=False))
-    return given, "given", list(_unmet(given, counts, at, given=True))
+    strategy, why = (given, "given") if given is not None else _infer(counts)
+    return strategy, why, [*_unmet(strategy, counts, (*at, "strategy") if given is not None else at)]
 
 
 def _infer(counts: dict[str, int]) -> tuple[str, str]:
@@ -49,28 +47,25 @@ def _infer(counts: dict[str, int]) -> tuple[str, str]:
     return "mirrored", "one replica trains alone"
 
 
+def _refuse(message: str, at: Route, hint: str, found: str = "", expected: str = "") -> Problem:
+    return Problem(code="TF302", message=message, at=at, found=found, expected=expected, hint=hint)
+
+
 def _impossible(counts: dict[str, int], roles: Sequence[Role], at: Route) -> Iterator[Problem]:
     if not roles:
-        hint = "add a role, such as `worker: 2`"
-        yield Problem(code="TF302", message=f"the job '{at[-1]}' has no roles", at=at, hint=hint)
+        yield _refuse(f"the job '{at[-1]}' has no roles", at, "add a role, such as `worker: 2`")
         return
-    for kind in ("chief", "evaluator"):
+    for kind, others in (("chief", "worker"), ("evaluator", "tasks")):
         if counts.get(kind, 0) > 1:
-            yield Problem(
-                code="TF302", message=f"at most 1 {kind} is allowed, and there are {counts[kind]}",
-                at=(*at, kind, "replicas"), found=str(counts[kind]), expected="1",
-                hint=f"TensorFlow refuses two; put the others under {'worker' if kind == 'chief' else 'tasks'}",
-            )  # fmt: skip
+            message = f"at most 1 {kind} is allowed, and there are {counts[kind]}"
+            hint = f"TensorFlow refuses two; put the others under {others}"
+            yield _refuse(message, (*at, kind, "replicas"), hint, str(counts[kind]), "1")
     if set(counts) == {"evaluator"}:
-        yield Problem(
-            code="TF302", message="an evaluator alone decides nothing: the job would never end", at=(*at, "evaluator"),
-            hint="add the role that trains: chief or worker",
-        )  # fmt: skip
+        message = "an evaluator alone decides nothing: the job would never end"
+        yield _refuse(message, (*at, "evaluator"), "add the role that trains: chief or worker")
     elif "ps" in counts and "worker" not in counts:
-        yield Problem(
-            code="TF302", message="there is a ps and no worker to use it", at=(*at, "ps"), expected="worker",
-            hint="add `worker: 2`",
-        )  # fmt: skip
+        message = "there is a ps and no worker to use it"
+        yield _refuse(message, (*at, "ps"), "add `worker: 2`", expected="worker")
 
 
 def _misplaced(roles: Sequence[Role]) -> Iterator[Problem]:
@@ -85,28 +80,21 @@ def _misplaced(roles: Sequence[Role]) -> Iterator[Problem]:
             yield Problem(code="TF203", message=message, at=role.route, hint=hint, on_key=True)
 
 
-def _unmet(strategy: str, counts: dict[str, int], at: Route, *, given: bool) -> Iterator[Problem]:
-    place = (*at, "strategy") if given else at
+def _unmet(strategy: str, counts: dict[str, int], at: Route) -> Iterator[Problem]:
     for kind in NEEDS.get(strategy, ()):
         if kind not in counts:
-            yield Problem(
-                code="TF302", message=f"strategy {strategy} needs a {kind}, and the job has none", at=place,
-                expected=kind, hint=f"add `{kind}: 1`, or another strategy",
-            )  # fmt: skip
+            message = f"strategy {strategy} needs a {kind}, and the job has none"
+            yield _refuse(message, at, f"add `{kind}: 1`, or another strategy", expected=kind)
     leaders = counts.get("chief", 0) + counts.get("worker", 0)
-    if strategy in ("multi-worker", "mirrored"):
-        if "ps" in counts:
-            message = f"strategy {strategy} has no parameter servers, and the job has a ps"
-            yield Problem(code="TF302", message=message, at=place, hint="remove `ps`, or choose parameter-server")
-        if strategy == "mirrored" and leaders != 1:
-            message = f"strategy mirrored is for one replica, and chief and worker make {leaders}"
-            yield Problem(code="TF302", message=message, at=place, hint="choose multi-worker")
-        if strategy == "multi-worker" and leaders == 0:
-            message = "strategy multi-worker needs a worker, and the job has none"
-            yield Problem(code="TF302", message=message, at=place, expected="worker", hint="add `worker: 2`")
+    if strategy in ("multi-worker", "mirrored") and "ps" in counts:
+        message = f"strategy {strategy} has no parameter servers, and the job has a ps"
+        yield _refuse(message, at, "remove `ps`, or choose parameter-server")
+    if strategy == "mirrored" and leaders != 1:
+        message = f"strategy mirrored is for one replica, and chief and worker make {leaders}"
+        yield _refuse(message, at, "choose multi-worker")
+    if strategy == "multi-worker" and leaders == 0:
+        message = "strategy multi-worker needs a worker, and the job has none"
+        yield _refuse(message, at, "add `worker: 2`", expected="worker")
     if strategy == "none" and counts:
-        roles = ", ".join(counts)
-        yield Problem(
-            code="TF302", message=f"strategy none writes no discovery, and the job has the TensorFlow roles {roles}",
-            at=place, hint="put them under `tasks`, or leave the strategy out",
-        )  # fmt: skip
+        message = f"strategy none writes no discovery, and the job has the TensorFlow roles {', '.join(counts)}"
+        yield _refuse(message, at, "put them under `tasks`, or leave the strategy out")

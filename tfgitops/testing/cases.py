@@ -12,8 +12,7 @@ from tfgitops.compiler.write import apply, compare
 from tfgitops.report.text import render, totals
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
-from tfgitops.spec.load import find_environments
-from tfgitops.spec.project import read_project
+from tfgitops.spec.project import find_environments, read_project
 from tfgitops.testing.bench import plain
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import kind_of, resolved, shown
-from tfgitops.spec.load import find_environments
-from tfgitops.spec.project import find_root, read_project
+from tfgitops.spec.project import find_environments, find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
 from tfgitops.testing.contract import breaches, check_plugin
 from tfgitops.testing.finding import find_plugins, load_file, load_package, names_plugins

@@ -1,16 +1,15 @@
 """The schema of one file of a spec for editors: the part form, in one piece, in standard JSON Schema.
 
-Of Kubernetes's rules for pods it has those that say what one value must be. An overlay is a part, merged into what
-others give, so that nothing can be said of what it lacks or holds together; and ``null`` in it removes, as does what
-is empty.
+Nothing is required, ``null`` and short forms are allowed. Of Kubernetes's rules for pods it has those of one value: an
+overlay is a part, merged into others, so that nothing can be said of what it lacks, and ``null`` or empty removes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.schema.keywords import ONLY_WHOLE
 from tfgitops.spec.schema.specschema import joined_source
+from tfgitops.spec.schema.validation import ONLY_WHOLE
 from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
     """Make the schema of an environment's file, or of a ``jobs/*.yaml`` file.
 
-    Nothing is required, ``null`` and short forms are allowed; and since editors read ``1.10`` as a number, numbers are
-    accepted where text is meant.
+    Editors read ``1.10`` as a number, so that numbers are accepted where text is meant.
     """
     core = joined_source(fragments)
     definitions = {name: _part(schema, "") for name, schema in core["$defs"].items()}
@@ -67,29 +65,25 @@ def _part(schema: Any, prefix: str) -> Any:
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":
-            out[key] = _reference(value, prefix)
+            document, _, name = value.partition("#/$defs/")
+            out[key] = "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
         elif key == "type":
-            out[key] = _with_numbers(value)
+            kinds = value if type(value) is list else [value]
+            out[key] = [*kinds, "number"] if "string" in kinds and "number" not in kinds else value
         else:
             out[key] = value if key == "enum" else _part(value, prefix)
     return _with_short_form(out, schema.get("x-shorthand"))
 
 
-def _reference(value: str, prefix: str) -> str:
-    document, _, name = value.partition("#/$defs/")
-    return "#/$defs/" + {"": prefix, "core.schema.json": "", "pod.schema.json": _POD}[document] + name
-
-
-def _with_numbers(kinds: Any) -> Any:
-    listed = kinds if type(kinds) is list else [kinds]
-    return [*listed, "number"] if "string" in listed and "number" not in listed else kinds
-
-
 def _with_short_form(schema: dict[str, Any], shorthand: list[str] | None) -> dict[str, Any]:
     if not shorthand:
         return schema
-    description = {"description": schema["description"]} if "description" in schema else {}
-    return {**description, "if": {"type": "object"}, "then": schema, "else": schema["properties"][shorthand[0]]}
+    short = schema["properties"][shorthand[0]]
+    return {**_description(schema), "if": {"type": "object"}, "then": schema, "else": short}
+
+
+def _description(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": schema["description"]} if "description" in schema else {}
 
 
 def _nullable(schema: Any) -> Any:
@@ -101,8 +95,7 @@ def _nullable(schema: Any) -> Any:
     if "type" in schema and "if" not in schema:
         kinds = schema["type"] if type(schema["type"]) is list else [schema["type"]]
         return schema if "null" in kinds else {**schema, "type": [*kinds, "null"]}
-    description = {"description": schema["description"]} if "description" in schema else {}
-    return {**description, "if": {"type": "null"}, "else": schema} if schema else schema
+    return {**_description(schema), "if": {"type": "null"}, "else": schema} if schema else schema
 
 
 def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
@@ -111,14 +104,12 @@ def _reachable(top: str, definitions: Mapping[str, Any]) -> list[str]:
     waiting: list[Any] = [{"$ref": f"#/$defs/{top}"}]
     while waiting:
         value = waiting.pop()
-        if type(value) is list:
-            waiting += value
-        elif type(value) is dict:
-            waiting += value.values()
+        if type(value) is dict:
             name = str(value.get("$ref", "")).removeprefix("#/$defs/")
             if name and name not in found:
                 found.add(name)
                 waiting.append(definitions[name])
+        waiting += value.values() if type(value) is dict else value if type(value) is list else ()
     return sorted(found)
 
 
@@ -128,15 +119,13 @@ def _with_rules(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     limits = {key: _limits(rule) for key, rule in rules.get("properties", {}).items()}
     if "properties" not in schema or not any(limits.values()):
         return schema
-    return {**schema, "properties": {key: _both(inner, limits.get(key)) for key, inner in schema["properties"].items()}}
+    return {**schema, "properties": {key: _narrowed(one, limits.get(key)) for key, one in schema["properties"].items()}}
 
 
-def _both(schema: dict[str, Any], limits: dict[str, Any] | None) -> dict[str, Any]:
+def _narrowed(schema: dict[str, Any], limits: dict[str, Any] | None) -> dict[str, Any]:
     """Join what two schemas say of a value; of two limits of one kind the rule's is the narrower."""
-    if not limits:
-        return schema
-    inside = {key: limits[key] for key in ("items", "properties") if key in limits}
-    own = {key: value for key, value in limits.items() if key not in inside}
+    own = dict(limits or {})
+    inside = {key: own.pop(key) for key in ("items", "properties") if key in own}
     return {**schema, **own, **({"allOf": [inside]} if inside else {})}
 
 

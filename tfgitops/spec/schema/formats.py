@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CODES, WARNED, Problem
-from tfgitops.spec.schema.imageforms import image, registry
+from tfgitops.spec.diagnostics import CODES, WARNED, Problem, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
@@ -27,6 +26,13 @@ _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII).match
 _FILE_MODE = re.compile(r"0o?[0-7]{1,3}\Z")
+_IMAGE = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
+)
+_IMAGE_MAX = 1024
+_PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
 def complain(form: str, value: Any) -> Problem | None:
@@ -47,17 +53,29 @@ def _unless(fits: Callable[[Any], object], what: str, expected: str, hint: str =
     return lambda value: None if fits(value) else _wrong(f"'{value}' {what}", expected, hint)
 
 
-def _label(kind: str, value: str) -> Problem | None:
+_variable = _unless(
+    names.is_env_name, "cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first"
+)
+_qualified = _unless(
+    names.is_qualified_name, "cannot be a key of labels or annotations", "name, or prefix.example.com/name"
+)
+_port = _unless(
+    is_port_name, "cannot be the name of a port", "at most 15 lower-case letters, digits and '-', with a letter"
+)
+
+
+def _label(kind: str) -> Callable[[str], Problem | None]:
     expected = f"at most {names.LABEL_MAX} lower-case letters, digits and '-', {_ENDS}"
-    return None if names.is_dns_label(value) else _name_complaint(kind, value, expected)
+    return lambda value: None if names.is_dns_label(value) else _name_complaint(kind, value, expected)
 
 
 def _name_complaint(kind: str, value: str, expected: str, most: int = names.LABEL_MAX) -> Problem:
     if len(value) > most:
         return _wrong(f"{kind} has {len(value)} characters, {most} at most are allowed", expected)
     suggestion = names.suggest_label(value)
-    hint = f"write '{suggestion}'" if suggestion and suggestion != value else ""
-    return _wrong(f"'{value}' cannot be {kind}", expected, hint)
+    return _wrong(
+        f"'{value}' cannot be {kind}", expected, f"write '{suggestion}'" if suggestion not in ("", value) else ""
+    )
 
 
 def _job_name(value: str) -> Problem | None:
@@ -65,12 +83,10 @@ def _job_name(value: str) -> Problem | None:
         message = f"the name of a job has {len(value)} characters, {JOB_NAME_MAX} at most are allowed"
         expected = "with a digest of nine characters and '-svc' behind it, it must fit the 63 of a label"
         return _wrong(message, expected, f"shorten it by {len(value) - JOB_NAME_MAX}", "TF503")
-    if complaint := _label("the name of a job", value):
+    if (complaint := _label("the name of a job")(value)) or names.is_dns1035(value):
         return complaint
-    if not names.is_dns1035(value):
-        message = f"the job name '{value}' does not start with a letter"
-        return _wrong(message, "a letter first: the job's Service has this name", f"write 'job-{value}'")
-    return None
+    message = f"the job name '{value}' does not start with a letter"
+    return _wrong(message, "a letter first: the job's Service has this name", f"write 'job-{value}'")
 
 
 def _subdomain(value: str) -> Problem | None:
@@ -82,32 +98,28 @@ def _subdomain(value: str) -> Problem | None:
 
 def _quantity(value: str | int) -> Problem | None:
     hint = quantity.explain(value)
-    if hint is None:
-        return None
-    if re.fullmatch(r"[0-9.]+mi", str(value)):
-        hint = f"write {str(value)[:-1]} (thousandths) or {str(value)[:-2]}Mi (2^20)"
-    return _wrong(f"'{value}' is not a quantity", "a Kubernetes quantity, such as 4, 500m or 16Gi", hint)
+    if hint is not None and re.fullmatch(r"[0-9.]+mi", text := str(value)):
+        hint = f"write {text[:-1]} (thousandths) or {text[:-2]}Mi (2^20)"
+    expected = "a Kubernetes quantity, such as 4, 500m or 16Gi"
+    return None if hint is None else _wrong(f"'{value}' is not a quantity", expected, hint)
 
 
-def _amount(value: str | int) -> Problem | None:
-    if complaint := _quantity(value):
-        return complaint
-    return _wrong(f"{value} is negative", "a quantity of 0 or more") if quantity.parse(value) < 0 else None
+def _number(fits: Callable[[Any], bool], what: str, expected: str) -> Callable[[str | int], Problem | None]:
+
+    def check(value: str | int) -> Problem | None:
+        return _quantity(value) or (None if fits(quantity.parse(value)) else _wrong(f"{value} is {what}", expected))
+
+    return check
 
 
-def _positive(value: str | int) -> Problem | None:
-    if complaint := _quantity(value):
-        return complaint
-    return _wrong(f"{value} is not positive", "a quantity above 0") if quantity.parse(value) <= 0 else None
+_amount = _number(lambda number: number >= 0, "negative", "a quantity of 0 or more")
 
 
 def _cpu_amount(value: str | int) -> Problem | None:
-    if complaint := _amount(value):
+    if (complaint := _amount(value)) or not str(value).endswith("i"):
         return complaint
-    if str(value).endswith("i"):
-        number = str(value).rstrip("KMGTPEi")
-        return _wrong(f"{value} is an amount of memory, not of CPU", "cores, such as 4 or 500m", f"write {number}")
-    return None
+    number = str(value).rstrip("KMGTPEi")
+    return _wrong(f"{value} is an amount of memory, not of CPU", "cores, such as 4 or 500m", f"write {number}")
 
 
 def reserved_variable(name: str) -> Problem:
@@ -117,11 +129,7 @@ def reserved_variable(name: str) -> Problem:
 
 
 def _env_name(value: str) -> Problem | None:
-    if RESERVED_ENV.fullmatch(value):
-        return reserved_variable(value)
-    if names.is_env_name(value):
-        return None
-    return _wrong(f"'{value}' cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first")
+    return reserved_variable(value) if RESERVED_ENV.fullmatch(value) else _variable(value)
 
 
 def _label_key(value: str) -> Problem | None:
@@ -134,18 +142,13 @@ def _annotation_key(value: str) -> Problem | None:
     if value.startswith("tfgitops/"):
         message = f"'{value}' is reserved: the compiler writes it"
         return _wrong(message, hint="choose a prefix of your own", code="TF205")
-    if names.is_qualified_name(value):
-        return None
-    return _wrong(f"'{value}' cannot be a key of labels or annotations", "name, or prefix.example.com/name")
+    return _qualified(value)
 
 
 def _port_name(value: str) -> Problem | None:
     if value == "tensorflow":
         return _wrong("the port name 'tensorflow' is reserved for the servers", code="TF205")
-    if is_port_name(value):
-        return None
-    expected = "at most 15 lower-case letters, digits and '-', with a letter"
-    return _wrong(f"'{value}' cannot be the name of a port", expected)
+    return _port(value)
 
 
 def _path(value: str) -> Problem | None:
@@ -156,19 +159,17 @@ def _path(value: str) -> Problem | None:
 
 
 def _queue_name(value: str) -> Problem | None:
-    if len(value) > names.LABEL_MAX:
-        message = f"a queue's name has {len(value)} characters, and as a label of pods it may have {names.LABEL_MAX}"
-        return _wrong(message)
-    return _subdomain(value)
+    if len(value) <= names.LABEL_MAX:
+        return _subdomain(value)
+    return _wrong(f"a queue's name has {len(value)} characters, and as a label of pods it may have {names.LABEL_MAX}")
 
 
 def _resource_name(value: str) -> Problem | None:
-    if "/" in value:
-        if names.is_qualified_name(value):
-            return None
-        return _wrong(f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu")
-    if value in ("cpu", "memory", "ephemeral-storage", "pods") or value.startswith("hugepages-"):
+    if value in ("cpu", "memory", "ephemeral-storage", "pods") or re.match("hugepages-[^/]*$", value):
         return None
+    if "/" in value:
+        message, expected = f"'{value}' is not the name of a resource", "domain/name, such as nvidia.com/gpu"
+        return None if names.is_qualified_name(value) else _wrong(message, expected)
     known = {"mem": "memory", "gpu": "nvidia.com/gpu", "gpus": "nvidia.com/gpu", "storage": "ephemeral-storage"}
     hint = f"did you mean '{known[value]}'?" if value in known else "all others have a domain, such as nvidia.com/gpu"
     expected = "cpu, memory, ephemeral-storage, pods, hugepages-*"
@@ -178,10 +179,8 @@ def _resource_name(value: str) -> Problem | None:
 def _extended_resource(value: str) -> Problem | None:
     if is_extended(value) and not value.startswith(_VENDORS):
         return _resource_name(value)
-    other = _resource_name(value)
-    hint = other.hint if other else ""
-    if value.startswith(_VENDORS):
-        hint = f"write '{value.replace('/', '.com/', 1)}'"
+    other = None if value.startswith(_VENDORS) else _resource_name(value)
+    hint = f"write '{value.replace('/', '.com/', 1)}'" if value.startswith(_VENDORS) else other.hint if other else ""
     return _wrong(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 
@@ -189,12 +188,42 @@ def _file_mode(value: str | int) -> Problem | None:
     if type(value) is int and value:
         octal = f"0{value} if it is octal" if re.fullmatch("[0-7]{1,3}", str(value)) else ""
         decimal = f"0{value:o} if it is decimal" if value <= _MODE_MAX else ""
-        hint = " or ".join(filter(None, (octal, decimal)))
-        message = f"the file mode {value} may be octal or decimal"
-        return _wrong(message, "a leading 0", f"write {hint}" if hint else "")
-    if type(value) is str and not _FILE_MODE.match(value):
-        return _wrong(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
-    return None
+        hint = f"write {' or '.join(filter(None, (octal, decimal)))}" if octal or decimal else ""
+        return _wrong(f"the file mode {value} may be octal or decimal", "a leading 0", hint)
+    if type(value) is not str or _FILE_MODE.match(value):
+        return None
+    return _wrong(f"'{value}' is not a file mode", "0 and three octal digits, at most 0777", "as in 0644")
+
+
+def _image(value: str) -> Problem | None:
+    if _IMAGE.match(value) and len(value) <= _IMAGE_MAX:
+        return None
+    bare = value.partition("://")[2]
+    hint = "as in registry.example.com/team/image:tag"
+    if len(value) > _IMAGE_MAX:
+        hint = f"it has {len(value)} characters; {_IMAGE_MAX} at most are allowed"
+    elif _PLACEHOLDER.search(value):
+        hint = "a template is not expanded here: write the value itself, or expand the template before"
+    elif bare and _IMAGE.match(bare):
+        hint = f"leave out the scheme: {bare}"
+    elif _IMAGE.match(value.lower()):
+        hint = f"a repository is in lower case: {value.lower()}"
+    return _wrong(f"{quoted(value)} is not an image reference", "[registry/]repository[:tag][@digest]", hint)
+
+
+def _registry(value: str) -> Problem | None:
+    host, _, path = value.partition("/")
+    whole = f"{value}/{'' if path else 'x/'}x"
+    if _IMAGE.match(whole) and "@" not in value and (host == "localhost" or "." in host or ":" in host):
+        return None
+    hint = "as in registry.example.com/team; Docker Hub's own is docker.io/library"
+    if "://" in value:
+        hint = f"leave out the scheme: {value.partition('://')[2].rstrip('/')}"
+    elif value.endswith(("/", "/*")):
+        hint = f"write {value.rstrip('/*')}: what is below it is meant, too"
+    elif _IMAGE.match(f"docker.io/{value}/x"):
+        hint = f"write docker.io/{value}, if it is of Docker Hub"
+    return _wrong(f"{quoted(value)} is not a registry, or a part of one", "host[:port][/path], without tag", hint)
 
 
 def _allowed_code(value: str) -> Problem | None:
@@ -220,47 +249,34 @@ def _is_pin(value: str) -> bool:
 
 
 FORMATS: dict[str, Callable[[Any], Problem | None]] = {
-    "allowed-code": _allowed_code,
-    "amount": _amount,
-    "annotation-key": _annotation_key,
+    "allowed-code": _allowed_code, "amount": _amount, "annotation-key": _annotation_key, "cpu-amount": _cpu_amount,
+    "dns-label": _label("a name in Kubernetes"), "dns-subdomain": _subdomain, "env-name": _env_name,
+    "extended-resource": _extended_resource, "file-mode": _file_mode, "image": _image, "job-name": _job_name,
+    "label-key": _label_key, "path": _path, "port-name": _port_name, "queue-name": _queue_name, "registry": _registry,
+    "resource-name": _resource_name, "task-name": _label("the name of a task"),
     "config-key": _unless(
         is_config_key, "cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'"
     ),
-    "cpu-amount": _cpu_amount,
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
-    "dns-label": lambda value: _label("a name in Kubernetes", value),
-    "dns-subdomain": _subdomain,
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
         "is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m",
     ),
-    "env-name": _env_name,
-    "extended-resource": _extended_resource,
-    "file-mode": _file_mode,
-    "image": image,
-    "job-name": _job_name,
     "pin": _unless(
         _is_pin, "cannot be the name of a Job of ours",
         "the name of a committed Job: the job's own, '-', and eight hexadecimal digits",
         "`tfgitops pin ENV JOB` writes it",
     ),
-    "label-key": _label_key,
     "label-value": _unless(
         lambda value: names.is_label_value(str(value)), "cannot be the value of a label",
         f"at most {names.LABEL_MAX} letters, digits, '-', '_' and '.', {_ENDS}",
     ),
-    "path": _path,
-    "port-name": _port_name,
-    "positive-amount": _positive,
-    "queue-name": _queue_name,
+    "positive-amount": _number(lambda number: number > 0, "not positive", "a quantity above 0"),
     "reason": lambda value: (
         None if value.strip() else _wrong("the reason is empty", hint="say why, for those who come after you")
     ),
-    "registry": registry,
-    "resource-name": _resource_name,
     "sub-path": _unless(
         lambda value: value and not value.startswith("/") and ".." not in value.split("/"),
         "is not a path inside the volume", "a relative path, without '..'",
     ),
-    "task-name": lambda value: _label("the name of a task", value),
 }  # fmt: skip

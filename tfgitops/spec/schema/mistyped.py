@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.schema.unknownkeys import brought
-from tfgitops.spec.yamltext.characters import odd_characters
+from tfgitops.spec.yamltext.textfaults import odd_characters
 from tfgitops.targets.kubernetes.names import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_TRUE, _FALSE = {"yes", "on", "y", "true"}, {"no", "off", "n", "false"}
+_TRUTHS = {**dict.fromkeys(("yes", "on", "y", "true"), "true"), **dict.fromkeys(("no", "off", "n", "false"), "false")}
 _NUMBER = re.compile(r"([+-]?)([0-9]+(?:[_,][0-9]{3})*)")
 _PLAIN = re.compile(r"[^\s,\[\]{}#:'\"&*!|>%@`][^\s,\[\]{}#:'\"]*")
 _HINT_AT_MOST = 160
@@ -39,8 +39,8 @@ def _single(value: Any, kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
     named = schema.get("additionalProperties")
     if type(value) is bool:
         return _truth(value, kinds, schema)
-    if "boolean" in kinds and text.lower() in _TRUE | _FALSE:
-        return f"write {'true' if text.lower() in _TRUE else 'false'}"
+    if "boolean" in kinds and text.lower() in _TRUTHS:
+        return f"write {_TRUTHS[text.lower()]}"
     if type(named) is dict and (_PAIR.fullmatch(text) or (type(value) is int and "x-shorthand" in named)):
         return _unnamed(value, "")
     return _words(text, kinds, schema) if "array" in kinds else _text_or_number(value, kinds, schema)
@@ -75,7 +75,6 @@ def _in_list(word: str) -> str:
 
 
 def _number(number: re.Match[str], schema: Mapping[str, Any]) -> str:
-    """Say how a text that is a number is written as one."""
     whole = int(number[1] + re.sub("[_,]", "", number[2]))
     for bound, out, word in (("maximum", whole.__gt__, "most"), ("minimum", whole.__lt__, "least")):
         if bound in schema and out(schema[bound]):
@@ -115,21 +114,16 @@ def _named(entry: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     for key in ("value", "containerPort", "port"):
         if key in entry and type(entry[key]) in (str, int):
             return f"write `{name}: {entry[key]}` for `- {{name: {name}, {key}: {entry[key]}}}`"
-    below = ", and its other keys below it" if "properties" in named else ""
-    return f"write `{name}:` for `- name: {name}`{below}"
-
-
-def _answers(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    return [hint for key in value if (hint := brought(key, schema))]
+    return f"write `{name}:` for `- name: {name}`{', and its other keys below it' * ('properties' in named)}"
 
 
 def _map(value: dict[str, Any], kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
     if "array" not in kinds:
         return _alone(value)
     items = schema.get("items", {})
-    elsewhere = [hint for one in value.values() if type(one) is dict for hint in _answers(one, items)]
-    if elsewhere:
-        return elsewhere[0]
+    inner = [key for one in value.values() if type(one) is dict for key in one]
+    if elsewhere := next(filter(None, (brought(key, items) for key in inner)), ""):
+        return elsewhere
     known = items.get("properties", {})
     if known and any(key in known for key in value) and items.get("x-shorthand") != ["name"]:
         return f"write a list: `- ` before `{next(iter(value))}:`"

@@ -1,8 +1,7 @@
 """The shape of a spec: the core's JSON Schema and the plugins' fragments, joined, and what is derived from them.
 
-The schema is written once, as a spec stands after merging. From it come the validator of one file (a *part*: nothing
-required, ``null`` allowed, short forms allowed), the validator of the merged spec (the *whole*), the table by which
-short forms are widened, and the schema for editors (`tfgitops.spec.schema.editors`).
+The schema is written once, as a spec stands after merging. From it come the validators of one file and of the merged
+spec, the table by which short forms are widened, and the schema for editors.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec.places import NOT_FROM
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.nearest import did_you_mean
 
@@ -23,7 +23,6 @@ SETTINGS = "settings"
 """The site of a key that is no key of the spec, but a setting of the plugin: see `tfgitops.plugins.settingsfile`."""
 
 _HOLDERS = ("environment", "job", "role", "defaults")
-_NOT_IN_DEFAULTS = ("from", "pin", "rerun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,7 @@ class Widener:
         widened = value
         for key, inner in value.items():
             plan = self.properties.get(key, self.others)
-            if plan is None or inner is None:
-                continue
-            wide = plan.widen(inner)
+            wide = inner if plan is None or inner is None else plan.widen(inner)
             if wide is not inner:
                 if widened is value:
                     widened = dict(value)
@@ -85,51 +82,33 @@ def join(
 ) -> tuple[SpecSchema, list[Clash]]:
     """Join the core's schema and the plugins' fragments, the first of two with one key, and name the others.
 
-    Args:
-        fragments: the keys of the plugins, those first that keep a key that others want, too.
-        more: whether there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
-        without: the names of plugins that were left out, of which an unknown key may be one.
+    With ``more`` there are plugins whose keys are unknown: any key is then allowed wherever a plugin's may stand.
+    ``without`` are the names of plugins that were left out, of which an unknown key may be one.
     """
     fragments = list(fragments)
     core, clashes = _join(fragments, more=more)
     if names := sorted(without):
         for holder in _HOLDERS:
             core["$defs"][holder]["x-left-out"] = _left_out(names)
-    documents = {"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")}
-    resolve = _Resolver(documents)
-    definitions = core["$defs"]
-    environment = resolve(definitions["environment"], "core.schema.json")
+    resolve = _References({"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")})
+    environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
-    role = job["properties"]["worker"]
     nothing = Widener((), {}, None, None)
     widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
-    settings, twice = _settings(fragments, resolve)
-    return SpecSchema(environment, job, role, widener, job_widener, settings), [*clashes, *twice]
-
-
-def _settings(
-    fragments: Iterable[SchemaFragment], resolve: _Resolver
-) -> tuple[dict[str, Mapping[str, Any]], list[Clash]]:
-    """Make the schema of each plugin's settings."""
-    properties: dict[str, dict[str, Any]] = {}
-    clashes = []
+    settings: dict[str, dict[str, Any]] = {}
     for fragment in fragments:
         if fragment.site == SETTINGS:
-            own = properties.setdefault(fragment.owner, {})
+            shape = {"type": "object", "additionalProperties": False, "properties": {}}
+            own = settings.setdefault(fragment.owner, shape)["properties"]
             if fragment.key in own:
                 clashes.append(_owned(fragment, fragment.owner))
             else:
                 own[fragment.key] = resolve(dict(fragment.schema), "core.schema.json")
-    return {
-        owner: {"type": "object", "additionalProperties": False, "properties": own} for owner, own in properties.items()
-    }, clashes
+    return SpecSchema(environment, job, job["properties"]["worker"], widener, job_widener, settings), clashes
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
-    """Return the core's schema with the fragments in their places, references unresolved.
-
-    Fragments that have no place are left out: `join` names them.
-    """
+    """Return the core's schema with the fragments in their places, references unresolved; see `join`."""
     return _join(fragments, more=False)[0]
 
 
@@ -144,23 +123,18 @@ def _join(fragments: Iterable[SchemaFragment], *, more: bool) -> tuple[dict[str,
     for holder in ("job", "role"):
         definitions[holder]["properties"] = {**shared, **definitions[holder]["properties"]}
         definitions[holder]["x-hints"] = {**common["x-hints"], **definitions[holder]["x-hints"]}
-    kept = {k: v for k, v in definitions["job"]["properties"].items() if k not in _NOT_IN_DEFAULTS}
-    defaults = definitions["defaults"]
-    defaults["properties"] = kept
-    defaults["x-hints"] = {**definitions["job"]["x-hints"], **defaults["x-hints"]}
-    if more:
-        for holder in _HOLDERS:
-            definitions[holder]["x-more"] = True
-        for block in blocks:
-            block["x-more"] = True
+    job, defaults = definitions["job"], definitions["defaults"]
+    defaults["properties"] = {key: one for key, one in job["properties"].items() if key not in NOT_FROM}
+    defaults["x-hints"] = {**job["x-hints"], **defaults["x-hints"]}
+    for block in (*(definitions[holder] for holder in _HOLDERS), *blocks) if more else ():
+        block["x-more"] = True
     return core, clashes
 
 
 def _left_out(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"the plugin '{names[0]}' is left out (--no-plugin), and this may be a key of it"
-    listed = ", ".join(f"'{name}'" for name in names)
-    return f"the plugins {listed} are left out (--no-plugin), and this may be a key of one of them"
+    listed, which = ", ".join(f"'{name}'" for name in names), "one of them" if len(names) > 1 else "it"
+    plugins = f"the plugins {listed} are" if len(names) > 1 else f"the plugin {listed} is"
+    return f"{plugins} left out (--no-plugin), and this may be a key of {which}"
 
 
 def _put(
@@ -176,7 +150,10 @@ def _put(
     for fragment in sorted(fragments, key=lambda fragment: fragment.site not in sites):  # blocks before what is in them
         key, places = fragment.key, sites.get(fragment.site)
         if places is None and fragment.site not in blocks:
-            clashes.append(_homeless(fragment, [*sites, *blocks]))
+            message = f"there is no '{fragment.site}' to put the key '{key}' of {fragment.owner} into"
+            hint = did_you_mean(fragment.site, [*sites, *blocks])
+            hint = hint or "the sites are environment, job, role and settings"
+            clashes.append(Clash(fragment, message, hint, owned=False))
             continue
         places = places or (blocks[fragment.site].setdefault("properties", {}),)
         if taken := [place for place in places if key in place]:
@@ -212,12 +189,6 @@ def resolves(reference: Any) -> bool:
     return bool(marker) and document in ("", "core.schema.json") and name in joined_source(())["$defs"]
 
 
-def _homeless(fragment: SchemaFragment, sites: Iterable[str]) -> Clash:
-    message = f"there is no '{fragment.site}' to put the key '{fragment.key}' of {fragment.owner} into"
-    hint = did_you_mean(fragment.site, sites) or "the sites are environment, job, role and settings"
-    return Clash(fragment, message, hint, owned=False)
-
-
 def _owned(fragment: SchemaFragment, owner: str) -> Clash:
     by = owner or "the core"
     message = f"the key '{fragment.key}' of {fragment.owner} for the {fragment.site} is owned already, by {by}"
@@ -225,7 +196,7 @@ def _owned(fragment: SchemaFragment, owner: str) -> Clash:
     return Clash(fragment, message, hint, owner)
 
 
-class _Resolver:
+class _References:
     """Replaces every ``$ref`` by what it refers to, each target once, so that validators never look anything up."""
 
     def __init__(self, documents: Mapping[str, Any]) -> None:
@@ -237,11 +208,11 @@ class _Resolver:
             return [self(item, document) for item in schema]
         if type(schema) is not dict:
             return schema
+        own = {key: self(value, document) for key, value in schema.items() if key not in ("$ref", "$defs")}
         if "$ref" not in schema:
-            return {key: self(value, document) for key, value in schema.items() if key != "$defs"}
+            return own
         target = self._target(schema["$ref"], document)
-        siblings = {key: self(value, document) for key, value in schema.items() if key not in ("$ref", "$defs")}
-        return _both(target, siblings) if siblings else target
+        return _both(target, own) if own else target
 
     def _target(self, reference: str, document: str) -> dict[str, Any]:
         name, _, pointer = reference.partition("#/$defs/")
@@ -257,8 +228,8 @@ def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
     """Join a schema and what stands beside the reference to it; where both name types, both must hold."""
     joined = {**target, **siblings}
     if "type" in target and "type" in siblings:
-        kinds = [[kind] if type(kind) is str else kind for kind in (target["type"], siblings["type"])]
-        joined["type"] = [kind for kind in kinds[0] if kind in kinds[1]]
+        these, those = ([kind] if type(kind) is str else kind for kind in (target["type"], siblings["type"]))
+        joined["type"] = [kind for kind in these if kind in those]
     return joined
 
 
@@ -267,10 +238,9 @@ def _widener(schema: Any, above: tuple[int, ...] = ()) -> Widener | None:
     if type(schema) is not dict or id(schema) in above:
         return None
     above = (*above, id(schema))
-    properties = {}
-    for key, value in schema.get("properties", {}).items():
-        if key not in ("pod", "container") and (plan := _widener(value, above)):
-            properties[key] = plan
+    shapes = schema.get("properties", {}).items()
+    plans = {key: _widener(value, above) for key, value in shapes if key not in ("pod", "container")}
+    properties = {key: plan for key, plan in plans.items() if plan}
     others = _widener(schema.get("additionalProperties"), above)
     items = _widener(schema.get("items"), above)
     shorthand = tuple(schema.get("x-shorthand", ()))

@@ -1,4 +1,4 @@
-"""What an unknown key was meant to be: a word from elsewhere, a field of Kubernetes, or a key with a typing mistake.
+"""What an unknown key was meant to be, and which keys stand at the wrong depth.
 
 Exact names come before what is only spelled like one: `dnsPolicy` is no mistake for `restartPolicy`.
 """
@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.schema.validation import SURE
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.nearest import did_you_mean, nearest
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-_SURE = 0.8
-"""How near two words are of which one is a typing mistake for the other."""
+    from tfgitops.targets.routes import Route
 
 _PERHAPS = 0.68
-"""How near they are where nothing better can be said."""
+"""How near two words are where nothing better can be said; see `SURE`."""
 
 _OF_CONTAINERS = "a field of Kubernetes's containers: `container: {{{}}}`"
 _OF_PODS = "a field of Kubernetes's pods: `pod: {{spec: {{{}}}}}`"
@@ -28,25 +30,23 @@ def answer(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     """Say what to do about a key that a schema of a map does not know."""
     if key.startswith("//"):
         return "comments start with '#'"
-    known: Mapping[str, Any] = schema.get("properties", {})
+    known = _keys(schema)
     return (
         did_you_mean(key, list(known), cutoff=1)
         or _exactly(key, value, known, schema)
         or _inside(key, value, known)
-        or _nearly(key, known, schema, _SURE)
+        or _nearly(key, known, schema)
         or str(schema.get("x-left-out", ""))
-        or (_ROLES if _is_role(value, known) else "")
         or _at_last(key, value, known, schema.get("x-shorthand"))
     )
 
 
 def _exactly(key: str, value: Any, known: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """Answer a key that has the name of something else."""
     if said := brought(key, schema):
         return said
     if belongs := schema.get("x-elsewhere", {}).get(key):  # unless it is nearly one of those here
         fitting = [name for name, shape in known.items() if _fits(value, shape)]
-        return did_you_mean(key, fitting, cutoff=_SURE) or str(belongs)
+        return did_you_mean(key, fitting, cutoff=SURE) or str(belongs)
     return next((place for name, place in _fields(known) if name == key), "") or _other_overlay(key, known)
 
 
@@ -57,23 +57,22 @@ def _fits(value: Any, schema: Any) -> bool:
 
 
 def _other_overlay(key: str, known: Mapping[str, Any]) -> str:
-    """Answer a field of a container in an overlay of a pod, and the other way round."""
-    of_containers = _keys(known.get("containers", {}).get("items")) if "initContainers" in known else ()
-    if key in of_containers:
+    if "initContainers" in known and key in _keys(known.get("containers", {}).get("items")):
         return _OF_CONTAINERS.format(f"{key}: …")
-    of_pods = _keys(schema_file("pod.schema.json")["$defs"]["PodSpec"]) if "imagePullPolicy" in known else ()
-    return _OF_PODS.format(f"{key}: …") if key in of_pods else ""
+    if "imagePullPolicy" in known and key in _keys(schema_file("pod.schema.json")["$defs"]["PodSpec"]):
+        return _OF_PODS.format(f"{key}: …")
+    return ""
 
 
-def _nearly(key: str, known: Mapping[str, Any], schema: Mapping[str, Any], cutoff: float) -> str:
+def _nearly(key: str, known: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Answer a key with a typing mistake: for one of ours, for a word from elsewhere, for a field of Kubernetes."""
-    if near := did_you_mean(key, list(known), cutoff=cutoff):
+    if near := did_you_mean(key, list(known), cutoff=SURE):
         return near
     hints = _hints(schema.get("x-hints", {}))
-    if near := nearest(_plain(key), hints, cutoff=cutoff):
+    if near := nearest(_plain(key), hints, cutoff=SURE):
         return hints[near]
     fields = dict(reversed([*_fields(known)]))  # the first place of a name counts
-    return fields.get(nearest(key, fields, cutoff=cutoff), "")
+    return fields.get(nearest(key, fields, cutoff=SURE), "")
 
 
 def brought(word: str, schema: Mapping[str, Any]) -> str:
@@ -122,25 +121,89 @@ def _inside(key: str, value: Any, known: Mapping[str, Any]) -> str:
     return f"it belongs under `{below}`" if below else ""
 
 
-def _is_role(value: Any, known: Mapping[str, Any]) -> bool:
-    """Tell whether a value in a job can be nothing but a role, since it has keys of one."""
-    return _may_hold_roles(known) and type(value) is dict and any(key in _keys(known["worker"]) for key in value)
-
-
-def _may_hold_roles(known: Mapping[str, Any]) -> bool:
-    return "chief" in known and "worker" in known
-
-
 def _at_last(key: str, value: Any, known: Mapping[str, Any], shorthand: list[str] | None) -> str:
     """Guess, or say what there is, for a key of which nothing is known; a number may be that of a role's replicas."""
     if not known:
         return "no keys are known here"
-    if type(value) is int and _may_hold_roles(known):
-        numbers = sorted(
-            name for name, inner in known.items() if type(inner) is dict and "integer" in inner.get("type", ())
-        )
-        return f"{_ROLES}; further keys that take a number are {', '.join(numbers)}"
+    if "chief" in known and "worker" in known:
+        if type(value) is dict and any(name in _keys(known["worker"]) for name in value):
+            return _ROLES  # it has keys of a role
+        if type(value) is int:
+            takers = (name for name, one in known.items() if type(one) is dict and "integer" in one.get("type", ()))
+            return f"{_ROLES}; further keys that take a number are {', '.join(sorted(takers))}"
     if near := did_you_mean(key, list(known), cutoff=_PERHAPS):
         return near
     listed = f"known here: {', '.join(sorted(known))}"
     return f"{listed}; if it is the name, write `name: {key}`" if shorthand == ["name"] else listed
+
+
+def misplaced(value: Any, schema: Any, path: Iterable[str | int], start: Route) -> Problem | None:
+    """Return the problem of the first key at the wrong depth on the way to an error in a value at ``start``."""
+    at = start
+    for key in path:
+        at = (*at, key)
+        if type(value) is dict and type(schema) is dict and key in value:
+            block = _block_of(str(key), value, schema)
+            if block is not None:
+                return _at_wrong_depth(at, block)
+        schema = _below(schema, key)
+        found = reach(value, (key,))
+        value = None if found is MISSING else found
+    return None
+
+
+def _at_wrong_depth(at: Route, block: str) -> Problem:
+    """Say that a key belongs in the block beside it, or that it needs a name above it where the block has none."""
+    key, above = str(at[-1]), ".".join(map(str, at[:-1]))
+    message, hint = f"'{key}' stands beside '{block}', not in it", f"indent it below '{block}'"
+    if not block:
+        message, hint = f"'{key}' has no name above it", f"put one between: `{above}: {{NAME: {{{key}: …}}}}`"
+    return Problem(code="TF201", message=message, at=at, hint=hint, on_key=True)
+
+
+def _below(schema: Any, key: str | int) -> Any:
+    if isinstance(key, int):
+        return schema.get("items") if type(schema) is dict else None
+    return _keys(schema).get(key) or (schema.get("additionalProperties") if type(schema) is dict else None)
+
+
+def _block_of(key: str, siblings: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    """Name the block beside a key that it belongs in: `""` for one that has no name, None if it is in its place."""
+    known = _keys(schema)
+    if key in known:
+        return None
+    names = list(siblings)
+    before = names[: names.index(key)][::-1]  # the nearest first
+    named = schema.get("additionalProperties")
+    if type(named) is dict:
+        return _block_by_name(key, siblings, before, _keys(named))
+    empty = (name for name in before if siblings[name] is None and _takes(known.get(name), key, siblings[key]))
+    return next(empty, None)
+
+
+def _block_by_name(
+    key: str, siblings: Mapping[str, Any], before: Iterable[str], inner: Mapping[str, Any]
+) -> str | None:
+    """Find the block among blocks with names, as jobs are, for a key that is one of such a block."""
+    if key not in inner:
+        return None
+    for name in before:
+        if name not in inner:
+            fits = siblings[name] is None or (type(siblings[name]) is dict and type(siblings[key]) is not dict)
+            return name if fits else None
+    # a block may have the name of a key, but no block is a single value
+    single = any(name in inner and type(value) not in (dict, type(None)) for name, value in siblings.items())
+    return "" if single else None
+
+
+def _takes(schema: Any, key: str, value: Any) -> bool:
+    if type(schema) is not dict or key in schema.get("properties", {}):
+        return type(schema) is dict
+    inner = schema.get("additionalProperties")
+    if type(inner) is not dict:
+        return False
+    if "properties" in inner and type(value) is dict:
+        return any(name in inner["properties"] for name in value)
+    if "properties" in inner and "x-shorthand" not in inner:
+        return False
+    return type(value) not in (dict, list)

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem, quoted
-from tfgitops.spec.schema.misplaced import slip
 from tfgitops.spec.schema.mistyped import meant, strange
-from tfgitops.spec.schema.unknownkeys import answer, brought
+from tfgitops.spec.schema.unknownkeys import answer, brought, misplaced
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,104 +22,9 @@ _MOUNT = re.compile(r"([a-z0-9-]+):(/[^\s:/][^\s:]*)")  # as Docker has it
 _KEYS_SHOWN = 4
 _TWO = 2
 _TYPE_NAMES = {
-    "object": "a map", "array": "a list", "string": "text", "integer": "an integer",
-    "number": "a number", "boolean": "true or false", "null": "nothing",
+    "object": "a map", "array": "a list", "string": "text", "integer": "an integer", "number": "a number",
+    "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
-
-
-def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
-    """Yield a problem for each error of a value, which stands at a route of the merged spec."""
-    slips: set[Route] = set()
-    for error in found:
-        if slipped := slip(value, schema, error.absolute_path):  # what is wrong in it follows from where it stands
-            if slipped.at not in slips:
-                yield slipped.problem(at)
-            slips.add(slipped.at)
-        else:
-            yield from _problems(error, (*at, *error.absolute_path))
-
-
-def _problems(error: ValidationError, at: Route) -> Iterator[Problem]:
-    value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
-    if complaint := getattr(error, "complaint", None):
-        yield _complaint(complaint, value, at, on_key=getattr(error, "on_key", False))
-    elif say := _SAY.get(str(error.validator)):
-        yield say(error, value, schema, at)
-    else:
-        message = f"{_show(value)} is not allowed for {_name(at)}"  # jsonschema's own speaks Python
-        yield Problem(code="TF203", message=message, at=at, hint=schema.get("description", ""))
-
-
-def _complaint(complaint: Problem, value: Any, at: Route, *, on_key: bool) -> Problem:
-    hint = strange(str(value)) or complaint.hint
-    if " //" in str(value):
-        hint = "a comment starts with ' #'"
-    elif mount := _MOUNT.fullmatch(str(value)):
-        hint = f"write {{name: {mount[1]}, path: {mount[2]}}}"
-    return replace(complaint, at=at, found=_show(value), hint=hint, on_key=on_key)
-
-
-def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    key = str(at[-1])
-    hint = strange(key) or answer(key, value, schema)
-    return Problem(code="TF201", message=f"unknown key '{key}'", at=at, hint=hint, on_key=True)
-
-
-def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    wanted: Any = error.validator_value
-    kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind != "null"]
-    kinds += ["object"] * getattr(error, "or_a_map", False)
-    names = list(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
-    expected = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    hint = meant(value, kinds, schema) or schema.get("description", "") or _keys_hint(kinds, schema)
-    message = f"{_name(at)} must be {expected}"
-    return Problem(code="TF202", message=message, at=at, found=_show(value), expected=expected, hint=hint)
-
-
-def _keys_hint(kinds: list[str], schema: Mapping[str, Any]) -> str:
-    required = schema.get("required") or schema.get("x-required") or ()
-    first = [*required, *(key for key in sorted(schema.get("properties", ())) if key not in required)][:_KEYS_SHOWN]
-    return f"a map with keys such as {', '.join(first)}" if kinds == ["object"] and first else ""
-
-
-def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    listed: Any = error.validator_value
-    allowed = [str(item) for item in listed if item is not None]
-    hint = brought(str(value), schema) or _nearest(str(value), allowed) or schema.get("description", "")
-    message = f"{_show(value)} is not allowed for {_name(at)}"
-    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=", ".join(allowed), hint=hint)
-
-
-def _nearest(text: str, allowed: list[str]) -> str:
-    """Guess what a value was meant to be; no guesses at versions, which look alike and do not mean each other."""
-    if len(allowed) == 1:
-        return f"only {allowed[0]} is supported"
-    return did_you_mean(text, allowed) if any(map(str.isalpha, text)) else ""
-
-
-def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    wanted = str(error.validator_value)
-    message = f"{_name(at)} must be {wanted}"
-    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=wanted)
-
-
-def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    bound = error.validator_value
-    low = "inimum" in str(error.validator)
-    message = f"{value} is {'less than the minimum of' if low else 'more than the maximum of'} {bound}"
-    expected = f"{bound} or {'more' if low else 'less'}"
-    hint = schema.get("description", "")
-    return Problem(code="TF203", message=message, at=at, found=_show(value), expected=expected, hint=hint)
-
-
-def _empty(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    if value:
-        return _bounded(error, value, schema, at)
-    hint = schema.get("description", "")
-    found = str(value) or "''"
-    return Problem(code="TF203", message=f"{_name(at)} is empty", at=at, found=found, hint=hint)
-
-
 _BOUNDS = {
     "exclusiveMaximum": "be less than {}",
     "maxItems": "have at most {} entries",
@@ -133,71 +37,141 @@ _BOUNDS = {
 }
 
 
-def _bounded(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    bound: Any = error.validator_value
-    message = f"{_name(at)} must {_BOUNDS[str(error.validator)].format(bound)}"
+def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
+    """Yield a problem for each error of a value, which stands at a route of the merged spec."""
+    slips: set[Route] = set()
+    for error in found:
+        if slip := misplaced(value, schema, error.absolute_path, at):  # what is wrong in it follows from where it is
+            if slip.at not in slips:
+                yield slip
+            slips.add(slip.at)
+        else:
+            yield _problem(error, (*at, *error.absolute_path))
+
+
+def _problem(error: ValidationError, at: Route) -> Problem:
+    value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
+    complaint: Problem | None = getattr(error, "complaint", None)
+    if error.validator == "pattern":
+        expected = schema.get("description", "")
+        complaint = Problem(code="TF203", message=_not_allowed(value, at), at=at, expected=expected)
+    if complaint:
+        hint = _another_form(str(value)) or complaint.hint
+        return replace(complaint, at=at, found=_show(value), hint=hint, on_key=getattr(error, "on_key", False))
+    general = Problem(code="TF203", message=_not_allowed(value, at), at=at, hint=schema.get("description", ""))
+    say = _SAY.get(str(error.validator))  # jsonschema's own messages speak Python
+    return replace(general, **say(error, value, schema, at)) if say else general
+
+
+def _not_allowed(value: Any, at: Route) -> str:
+    return f"{_show(value)} is not allowed for {_name(at)}"
+
+
+def _another_form(text: str) -> str:
+    """Say what is odd about a text that has not the form that it must have."""
+    if " //" in text:
+        return "a comment starts with ' #'"
+    mount = _MOUNT.fullmatch(text)
+    return f"write {{name: {mount[1]}, path: {mount[2]}}}" if mount else strange(text)
+
+
+def _unknown_key(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    key = str(at[-1])
+    hint = strange(key) or answer(key, value, schema)
+    return {"code": "TF201", "message": f"unknown key '{key}'", "hint": hint, "on_key": True}
+
+
+def _wrong_type(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    wanted: Any = error.validator_value
+    kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind != "null"]
+    kinds += ["object"] * getattr(error, "or_a_map", False)
+    names = list(dict.fromkeys(_TYPE_NAMES[kind] for kind in kinds))
+    expected = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    hint = meant(value, kinds, schema) or schema.get("description", "") or _keys_hint(kinds, schema)
+    message = f"{_name(at)} must be {expected}"
+    return {"code": "TF202", "message": message, "found": _show(value), "expected": expected, "hint": hint}
+
+
+def _keys_hint(kinds: list[str], schema: Mapping[str, Any]) -> str:
+    required = schema.get("required") or schema.get("x-required") or ()
+    first = [*required, *(key for key in sorted(schema.get("properties", ())) if key not in required)][:_KEYS_SHOWN]
+    return f"a map with keys such as {', '.join(first)}" if kinds == ["object"] and first else ""
+
+
+def _not_listed(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    listed: Any = error.validator_value
+    allowed = [str(item) for item in listed if item is not None]
+    hint = brought(str(value), schema) or _nearest(str(value), allowed) or schema.get("description", "")
+    return {"found": _show(value), "expected": ", ".join(allowed), "hint": hint}
+
+
+def _nearest(text: str, allowed: list[str]) -> str:
+    """Guess what a value was meant to be; no guesses at versions, which look alike and do not mean each other."""
+    if len(allowed) == 1:
+        return f"only {allowed[0]} is supported"
+    return did_you_mean(text, allowed) if any(map(str.isalpha, text)) else ""
+
+
+def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    wanted = str(error.validator_value)
+    return {"message": f"{_name(at)} must be {wanted}", "found": _show(value), "expected": wanted, "hint": ""}
+
+
+def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    bound = error.validator_value
+    low = "inimum" in str(error.validator)
+    message = f"{value} is {'less than the minimum of' if low else 'more than the maximum of'} {bound}"
+    return {"message": message, "found": _show(value), "expected": f"{bound} or {'more' if low else 'less'}"}
+
+
+def _bounded(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    bound, keyword = error.validator_value, str(error.validator)
+    if not value and keyword.startswith("min"):
+        return {"message": f"{_name(at)} is empty", "found": str(value) or "''"}
+    message = f"{_name(at)} must {_BOUNDS[keyword].format(bound)}"
     if bound == 1:
         message = message.replace("entries", "entry").removesuffix("s")
-    return Problem(code="TF203", message=message, at=at, found=_show(value), hint=schema.get("description", ""))
+    return {"message": message, "found": _show(value)}
 
 
-def _incomplete(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+def _incomplete(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
     wanted: Any = error.validator_value
     pairs = ((key, other) for key, others in wanted.items() for other in others if key in value and other not in value)
     key, other = next(pairs)
-    hint = f"add `{other}`, or leave `{key}` out"
-    return Problem(code="TF204", message=f"{_name(at)} has '{key}' and no '{other}'", at=at, hint=hint)
+    message = f"{_name(at)} has '{key}' and no '{other}'"
+    return {"code": "TF204", "message": message, "hint": f"add `{other}`, or leave `{key}` out"}
 
 
-def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
     key = str(at[-1])
     inner = schema.get("properties", {}).get(key)
     inner = inner if isinstance(inner, dict) else {}
     hint = f"add `{key}: {inner['const']}`" if "const" in inner else inner.get("description", "")
     where = _name(at[:-1]) if at[:-1] else "the environment"
-    return Problem(code="TF204", message=f"{where} has no '{key}'", at=at, hint=hint)
+    return {"code": "TF204", "message": f"{where} has no '{key}'", "hint": hint}
 
 
-def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
     choices: Any = error.validator_value
     ways = "; or ".join(" and ".join(way.get("required", ())) for way in choices)
     given = " and ".join(value) if isinstance(value, dict) and value else _show(value)
     message = f"{_name(at)} has {given}, which do not go together"
     if len(value) < _TWO:
         message = f"{_name(at)} has only {given}" if value else f"{_name(at)} is empty"
-    hint = schema.get("description", "")
-    return Problem(code="TF204", message=message, at=at, found=given, expected=f"exactly one of: {ways}", hint=hint)
+    return {"code": "TF204", "message": message, "found": given, "expected": f"exactly one of: {ways}"}
 
 
-def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
+def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
     twice = next(item for index, item in enumerate(value) if item in value[:index])
-    return Problem(code="TF203", message=f"{_name(at)} holds {_show(twice)} twice", at=at, hint="name it once")
+    return {"message": f"{_name(at)} holds {_show(twice)} twice", "hint": "name it once"}
 
 
-def _pattern(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> Problem:
-    message, expected = f"{_show(value)} is not allowed for {_name(at)}", schema.get("description", "")
-    complaint = Problem(code="TF203", message=message, at=at, expected=expected)
-    return _complaint(complaint, value, at, on_key=getattr(error, "on_key", False))
-
-
-_SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], Problem]] = {
-    "additionalProperties": _unknown_key,
-    "const": _not_constant,
-    "dependentRequired": _incomplete,
-    "enum": _not_listed,
-    "exclusiveMinimum": _range,
-    "maximum": _range,
-    "minItems": _empty,
-    "minLength": _empty,
-    "minProperties": _empty,
-    "minimum": _range,
-    "oneOf": _alternatives,
-    "pattern": _pattern,
-    "required": _missing,
-    "type": _wrong_type,
-    "uniqueItems": _repeated,
-    **{keyword: _bounded for keyword in _BOUNDS if not keyword.startswith("min")},
-}
+_SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], dict[str, Any]]] = {
+    "additionalProperties": _unknown_key, "const": _not_constant, "dependentRequired": _incomplete, "enum": _not_listed,
+    "oneOf": _alternatives, "required": _missing, "type": _wrong_type, "uniqueItems": _repeated,
+    **dict.fromkeys(("exclusiveMinimum", "maximum", "minimum"), _range), **dict.fromkeys(_BOUNDS, _bounded),
+}  # fmt: skip
+"""By jsonschema's keyword, the fields of a problem in which it differs from the general one."""
 
 
 def _name(at: Route) -> str:
@@ -210,8 +184,6 @@ def _name(at: Route) -> str:
 def _show(value: Any) -> str:
     if value is None or type(value) is bool:
         return {None: "null", True: "true", False: "false"}[value]
-    if type(value) is dict:
-        return "a map"
-    if type(value) is list:
-        return "a list"
+    if type(value) in (dict, list):
+        return "a map" if type(value) is dict else "a list"
     return quoted(value) if type(value) is str else quoted(str(value)).strip("'")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tfgitops.spec.yamltext.texterror import TextError
+from tfgitops.spec.yamltext.textfaults import TextError
 from tfgitops.spec.yamltext.tree import Node, compose
 from tfgitops.spec.yamltext.values import parse, scalar
+from tfgitops.targets.routes import MISSING, replaced, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,15 +37,11 @@ class EditError(Exception):
 
 
 def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
-    """Return a text with some entries put into their maps, replaced or taken out.
+    """Return a file's text with some entries put into their maps, replaced or taken out.
 
     A map that loses its last entry becomes ``{}``. A comment at the end of the line of an entry that is taken out goes
-    with it; those on lines of their own stay.
-
-    Args:
-        raw: the text of a file, with its byte order mark and its line ends.
-        changes: by the entry's route: its new value, a text that needs no quotes or maps of such; None takes it out.
-            All keys of a route but the last lead to a map that is written there.
+    with it; those on lines of their own stay. ``changes`` gives each entry's new value by its route: a text that needs
+    no quotes, maps of such, or None to take it out. All keys of a route but the last lead to a map that is written.
 
     Raises:
         EditError: some of it cannot be done without changing anything else.
@@ -56,7 +53,7 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
         for route, value in changes.items():
             expected = _changed(expected, route, value)
         found = text.cut(cut for way in cuts for cut in way)
-        if value_of(found) == expected:
+        if _says(found, expected):
             return found
     except (_NoWayError, StopIteration, TextError):
         pass
@@ -64,18 +61,25 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
 
 
 def _one_by_one(raw: str, changes: Mapping[Route, Value | None]) -> str:
-    """Make one change after the other, each in the first way that changes nothing else."""
     failed = []
     for route, value in changes.items():
         try:
             text = _Text(raw)
-            ways = map(text.cut, _ways(text, route, value))
-            raw = _first(ways, _changed(value_of(raw), route, value))
-        except _NoWayError:
+            ways = _ways(text, route, value)
+            expected = _changed(value_of(raw), route, value)
+            raw = next(found for found in map(text.cut, ways) if _says(found, expected))
+        except (_NoWayError, StopIteration):
             failed.append(route)
     if failed:
         raise EditError(failed)
     return raw
+
+
+def _says(raw: str, expected: Any) -> bool:
+    try:
+        return bool(value_of(raw) == expected)
+    except TextError:
+        return False
 
 
 def value_of(raw: str) -> Any:
@@ -85,17 +89,15 @@ def value_of(raw: str) -> Any:
 
 def lines_of(raw: str, routes: Iterable[Route]) -> list[int]:
     """Return the lines, counted from 1, on which the keys at some routes, or the nearest above them, are written."""
-    tree = compose(_plain(raw))
-    return [_line_of(tree, route) + 1 for route in routes]
-
-
-def _line_of(node: Node | None, route: Route) -> int:
-    line = 0
-    for key in route:
-        if not node or not (found := node.child(key)):
-            break
-        line, node = found[0].line, found[1]
-    return line
+    tree, lines = compose(_plain(raw)), []
+    for route in routes:
+        line, node = 0, tree
+        for key in route:
+            if not node or not (found := node.child(key)):
+                break
+            line, node = found[0].line, found[1]
+        lines.append(line + 1)
+    return lines
 
 
 class _NoWayError(Exception):
@@ -122,7 +124,7 @@ class _Text:
         key, node = None, self.tree
         for name in route:
             key, node = node.entries.get(name, (None, None)) if node else (None, None)
-        if node is None or node.text is not None or node.items or (key and _is_alias(key, node)):
+        if node is None or node.text is not None or node.items or (key and node.start < key.start):  # an alias
             raise _NoWayError
         return key, node
 
@@ -167,15 +169,12 @@ def _ways(text: _Text, route: Route, value: Value | None) -> Iterator[list[Cut]]
             raise _NoWayError
         return (_out_of_brackets if parent.flow else _out_of_block)(text, above, parent, key)
     if key in parent.entries:
-        return _replaced(text, parent.entries[key][1], _flow(value))
+        old, written = parent.entries[key][1], _flow(value)
+        blank = "" if text.raw[text.start(old) - 1] == " " else " "
+        return iter([[(text.start(old), text.end(old), f"{blank}{written}")]])
     if parent.flow:
         return _into_brackets(text, parent, f"{_key(key)}: {_flow(value)}")
     return _into_block(text, above, parent, key, value)
-
-
-def _replaced(text: _Text, value: Node, written: str) -> Iterator[list[Cut]]:
-    start, end = text.start(value), text.end(value)
-    yield [(start, end, written if text.raw[start - 1] == " " else f" {written}")]
 
 
 def _into_brackets(text: _Text, parent: Node, entry: str) -> Iterator[list[Cut]]:
@@ -201,18 +200,16 @@ def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: 
         end = len(text.raw)
         ended = not text.raw or text.raw.endswith(("\n", "\r"))
         yield [(end, end, f"{lines}{text.eol}" if ended else f"{text.eol}{lines}")]
-    if above is not None and first.line > above.line:
-        below = text.at(above.line + 1)
-        yield [(below, below, f"{lines}{text.eol}")]
-    start = text.at(first.line)
-    yield [(start, start, f"{lines}{text.eol}")]
+    below = [above.line + 1] if above is not None and first.line > above.line else []
+    for start in map(text.at, (*below, first.line)):
+        yield [(start, start, f"{lines}{text.eol}")]
 
 
 def _out_of_brackets(text: _Text, _above: Node | None, parent: Node, key: str) -> Iterator[list[Cut]]:
     name, value = parent.entries[key]
     start, end = text.start(name), text.end(value)
-    comma = _COMMA_BEHIND(text.raw, end)
-    end = comma.end() if comma else end
+    if comma := _COMMA_BEHIND(text.raw, end):
+        end = comma.end()
     names = list(parent.entries)
     alone = text.indentation(name) is not None and _REST_OF_LINE(text.raw, end)
     if alone and (comma or len(names) == 1):
@@ -249,10 +246,6 @@ def _last_line(node: Node) -> int:
     return node.end_line - (node.end_column == 0 and node.end_line > node.line)
 
 
-def _is_alias(key: Node, value: Node) -> bool:
-    return (value.line, value.column) < (key.line, key.column)
-
-
 def _key(key: str) -> str:
     return key if scalar(key) == key else f"'{key}'"
 
@@ -273,24 +266,8 @@ def _block(key: str, value: Value, indentation: str) -> Iterator[str]:
         yield from _block(name, inner, f"{indentation}  ")
 
 
-def _changed(value: Mapping[str, Any], route: Route, wanted: Value | None) -> dict[str, Any]:
+def _changed(value: Any, route: Route, wanted: Value | None) -> Any:
     """Return a value with one change, made in copies: what aliases share is changed at this place alone."""
-    changed = dict(value)
-    if len(route) > 1:
-        changed[route[0]] = _changed(value[route[0]], route[1:], wanted)
-    elif wanted is None:
-        del changed[route[0]]
-    else:
-        changed[route[0]] = wanted
-    return changed
-
-
-def _first(candidates: Iterable[str], expected: Any) -> str:
-    """Return the first text that says what is expected."""
-    for candidate in candidates:
-        try:
-            if value_of(candidate) == expected:
-                return candidate
-        except TextError:
-            continue
-    raise _NoWayError
+    if wanted is None:
+        return replaced(value, route, MISSING)
+    return replaced(value, route[:-1], {**value_at(value, route[:-1]), route[-1]: wanted})

@@ -7,18 +7,17 @@ Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal inte
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
-from tfgitops.spec.yamltext.characters import refused_characters
-from tfgitops.spec.yamltext.events import Events, read
-from tfgitops.spec.yamltext.texterror import TextError, also_at, fault
+from tfgitops.spec.yamltext.textfaults import TextError, also_at, fault, refused_characters
+from tfgitops.spec.yamltext.tree import Events, read
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
-    from tfgitops.spec.yamltext.texterror import Also
+    from tfgitops.spec.yamltext.textfaults import Also
 
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 1_000_000
@@ -31,14 +30,11 @@ _DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
 _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _OPEN = object()
+_TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")
 
 
 def parse(text: str, name: str = "") -> Any:
-    """Turn the text of one file into dicts, lists, strings, integers, booleans and None.
-
-    Args:
-        text: the text.
-        name: how faults name its file.
+    """Turn the text of one file into dicts, lists, strings, integers, booleans and None; ``name`` is for faults.
 
     Raises:
         TextError: with all faults of the text, each with its place.
@@ -53,15 +49,15 @@ def parse(text: str, name: str = "") -> Any:
 def _refuse(text: str) -> None:
     """Refuse a text that need not be parsed to see that it is none of ours."""
     if conflict := _CONFLICT(text):
-        line, width = text.count("\n", 0, conflict.start()), len(conflict[0])
-        message = "Git left its conflict markers here"
-        raise TextError([fault("TF107", message, line, 0, "resolve the merge, then build", width)])
+        line = text.count("\n", 0, conflict.start())
+        hint = "resolve the merge, then build"
+        raise TextError([fault("TF107", "Git left its conflict markers here", line, 0, hint, len(conflict[0]))])
     if faults := [*refused_characters(text)]:
         raise TextError(faults)
     if directive := _DIRECTIVE.match(text):
-        line, width = text.count("\n", 0, directive.start(1)), len(directive[1])
+        line = text.count("\n", 0, directive.start(1))
         message = f"the directive '{directive[1].split()[0]}' is not allowed"
-        raise TextError([fault("TF105", message, line, 0, "leave this line out", width)])
+        raise TextError([fault("TF105", message, line, 0, "leave this line out", len(directive[1]))])
 
 
 def scalar(text: str) -> Any:
@@ -103,14 +99,23 @@ class _Builder:
         if len(self._faults) == MAX_FAULTS:
             raise TextError(self._faults)
 
+    def _blame(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> None:
+        """Note a fault that covers a scalar or an alias, or else the character with which a collection begins."""
+        start, end = event.start_mark, event.end_mark
+        width = end.column - start.column if end.line == start.line else 1
+        self._note(fault(code, message, start.line, start.column, hint, max(1, width), also))
+
+    def _give_up(self, event: Any, message: str, hint: str) -> NoReturn:
+        self._blame(event, "TF106", message, hint)
+        raise TextError(self._faults)
+
     def _value(self, event: Any) -> Any:
         kind = type(event)
         if kind is AliasEvent:
             return self._alias(event)
         self._count += 1
         if self._count > MAX_VALUES:
-            message = f"the file holds more than {MAX_VALUES:,} values"
-            raise TextError([*self._faults, self._fault(event, "TF106", message, "split it into jobs/*.yaml")])
+            self._give_up(event, f"the file holds more than {MAX_VALUES:,} values", "split it into jobs/*.yaml")
         if event.ctag is not None:
             self._refuse_tag(event)
         if kind is ScalarEvent:
@@ -126,19 +131,16 @@ class _Builder:
     def _collection(self, event: Any, kind: type) -> Any:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise TextError([*self._faults, self._fault(event, "TF106", *_TOO_DEEP)])
+            self._give_up(event, *_TOO_DEEP)
         if event.anchor:
             self._anchors[event.anchor] = _OPEN
-        value = self._mapping(event) if kind is MappingStartEvent else self._sequence()
+        value: Any = self._mapping(event) if kind is MappingStartEvent else []
+        if kind is not MappingStartEvent:
+            while type(last := self._next()) is not SequenceEndEvent:
+                value.append(self._value(last))
+            self._end = last.end_mark
         self._depth -= 1
         return value
-
-    def _sequence(self) -> list[Any]:
-        items = []
-        while type(event := self._next()) is not SequenceEndEvent:
-            items.append(self._value(event))
-        self._end = event.end_mark
-        return items
 
     def _mapping(self, start: Any) -> dict[str, Any]:
         value: dict[str, Any] = {}
@@ -151,7 +153,7 @@ class _Builder:
             if key is None:
                 continue
             if key in first:
-                self._note(self._duplicate(key, event, first[key]))
+                self._refuse_duplicate(key, event, first[key])
             first.setdefault(key, event.start_mark)
             if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
                 merged.extend(self._merge_sources(inner, inner_event))
@@ -177,30 +179,25 @@ class _Builder:
         value = self._value(event)
         if type(event) is AliasEvent and type(value) is str:
             return value
-        start, end = event.start_mark, self._end
-        from tfgitops.spec.yamltext.lines import template_at  # noqa: PLC0415 - for faulty texts alone
+        from tfgitops.spec.yamltext.scene import template_at  # noqa: PLC0415 - for faulty texts alone
 
-        if template := template_at(self._source, start.index - 1):
-            self._note(template)
-            return None
+        start, end = event.start_mark, self._end
         shape = "map" if type(value) is dict else "list" if type(value) is list else "value"
         width = end.column - start.column if end and end.line == start.line and end.column > start.column else 1
         hint = "write `key: value`, with the key in quotes if need be"
         message = f"a key must be text, and this is a {shape}"
-        self._note(fault("TF105", message, start.line, start.column, hint, width))
+        no_key = fault("TF105", message, start.line, start.column, hint, width)
+        self._note(template_at(self._source, start.index - 1) or no_key)
         return None
 
     def _alias(self, event: Any) -> Any:
-        name = event.anchor
-        value = self._anchors.get(name, self)
+        value = self._anchors.get(name := event.anchor, self)
         if value is self:
             message = f"'*{name}' is an alias, and no anchor '&{name}' is above"
-            self._note(self._fault(event, "TF103", message, "define the anchor above, or quote the text"))
-            return None
+            return self._blame(event, "TF103", message, "define the anchor above, or quote the text")
         if value is _OPEN:
             message = f"the alias '*{name}' stands inside the value that it stands for"
-            self._note(self._fault(event, "TF106", message, "write the value out here"))
-            return None
+            return self._blame(event, "TF106", message, "write the value out here")
         return self._copied(value, self._depth, event)
 
     def _copied(self, value: Any, depth: int, alias: Any) -> Any:
@@ -209,51 +206,40 @@ class _Builder:
         if self._count > MAX_VALUES:
             message = f"aliases expand this file to more than {MAX_VALUES:,} values"
             hint = "write it out, or use `defaults` or `from`"
-            raise TextError([*self._faults, self._fault(alias, "TF106", message, hint)])
+            self._give_up(alias, message, hint)
         if not isinstance(value, dict | list):
             return value
         if depth >= MAX_DEPTH:
-            raise TextError([*self._faults, self._fault(alias, "TF106", *_TOO_DEEP)])
+            self._give_up(alias, *_TOO_DEEP)
         if isinstance(value, list):
             return [self._copied(inner, depth + 1, alias) for inner in value]
         return {key: self._copied(inner, depth + 1, alias) for key, inner in value.items()}
 
     def _merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
         sources = value if type(value) is list else [value]
-        if all(type(source) is dict for source in sources):
-            return sources
-        hint = "write `<<: *name`, where `&name` stands before a map above"
-        self._note(self._fault(event, "TF105", "'<<' takes a map, or a list of maps", hint))
-        return []
+        if not all(type(source) is dict for source in sources):
+            hint = "write `<<: *name`, where `&name` stands before a map above"
+            self._blame(event, "TF105", "'<<' takes a map, or a list of maps", hint)
+            return []
+        return sources
 
     def _refuse_tag(self, event: Any) -> None:
         start = event.start_mark
         written = _TAG.match(self._source, start.index)
         tag, skipped = (written[1], written.start(1) - start.index) if written else (str(event.ctag), 0)
-        hint = "leave the tag out; quote the value, if it is text"
-        message = f"the tag '{tag}' is not allowed"
+        message, hint = f"the tag '{tag}' is not allowed", "leave the tag out; quote the value, if it is text"
         self._note(fault("TF105", message, start.line, start.column + skipped, hint, len(tag)))
 
     def _refuse_glued(self, key: str, event: Any, value: Any) -> None:
         """Refuse `{image:tf}`, which YAML takes for a key `image:tf` without a value."""
         word = _GLUED_KEY.match(key)
         if word and event.implicit[0] and value.start_mark.index == value.end_mark.index:
-            start = event.start_mark
-            message = f"no blank after the ':' of '{word[1]}'"
-            hint = f"write `{word[1]}: {key[word.end() :]}`"
-            self._note(fault("TF103", message, start.line, start.column + word.end() - 1, hint))
+            message, hint = f"no blank after the ':' of '{word[1]}'", f"write `{word[1]}: {key[word.end() :]}`"
+            column = event.start_mark.column + word.end() - 1
+            self._note(fault("TF103", message, event.start_mark.line, column, hint))
 
-    def _duplicate(self, key: str, event: Any, earlier: Any) -> Diagnostic:
+    def _refuse_duplicate(self, key: str, event: Any, earlier: Any) -> None:
         message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"
         quotes = 2 if self._source[earlier.index] in "'\"" else 0
         also = also_at("first given here", earlier.line, earlier.column, len(key) + quotes)
-        return self._fault(event, "TF104", message, "keep one of the two", also)
-
-    def _fault(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> Diagnostic:
-        """Make a fault that covers a scalar or an alias, or else the character with which a collection begins."""
-        start, end = event.start_mark, event.end_mark
-        width = end.column - start.column if end.line == start.line else 1
-        return fault(code, message, start.line, start.column, hint, max(1, width), also)
-
-
-_TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")
+        self._blame(event, "TF104", message, "keep one of the two", also)

@@ -1,4 +1,4 @@
-"""jsonschema's keywords as a spec needs them: an error for each key, on the key, and no value judged twice.
+"""Judge the shape of a spec by its JSON Schema, and say what is wrong in the spec's own words.
 
 jsonschema's own keywords do the judging. These few are replaced so that each unknown or missing key gets an error of
 its own, names are reported on the key, and a value that stands in a thousand jobs is judged once: what a schema says of
@@ -14,23 +14,58 @@ from typing import TYPE_CHECKING, Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from tfgitops.spec.places import Places
 from tfgitops.spec.schema.formats import complain
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-_SURE = 0.8
-"""How near to a known key one must be to be taken for it where there are further keys that nobody knows."""
+    from tfgitops.spec.diagnostics import Diagnostic, Problem
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.schema.specschema import SpecSchema
+    from tfgitops.targets.routes import Route
+
+    Errors = Iterator[ValidationError]
+
+SURE = 0.8
+"""How near two words are of which one is a typing mistake for the other."""
+
+ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
+"""Keywords that one file need not keep, since what it lacks may stand in another."""
 
 _FORMATTED = {str: "string", int: "integer"}
 
 
-def errors(value: Any, schema: Mapping[str, Any], *, part: bool) -> Iterator[ValidationError]:
+def validate_parts(documents: Iterable[Document], schema: SpecSchema) -> Iterator[Diagnostic]:
+    """Judge each file by itself: what is wrong in one is shown there, also where a stronger one overrides it."""
+    for document in documents:
+        yield from Places(documents=(document,)).diagnose(validate_file(document, schema))
+
+
+def validate_file(document: Document, schema: SpecSchema) -> Iterator[Problem]:
+    """Yield what is wrong with one file of a spec by itself."""
+    shape = schema.job if document.prefix else schema.environment
+    return validate(document.value, shape, document.prefix, part=True)
+
+
+def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: bool) -> Iterator[Problem]:
+    """Yield a problem for each place where a value, which stands at a route of the spec, has not its schema's shape.
+
+    The schema has no references. ``part`` is whether the value is one file's: nothing is then required, ``null``
+    removes, and short forms are allowed.
+    """
+    if found := [*errors(value, schema, part=part)]:
+        from tfgitops.spec.schema.wording import problems  # noqa: PLC0415 - most specs are right
+
+        yield from problems(found, value, schema, at)
+
+
+def errors(value: Any, schema: Mapping[str, Any], *, part: bool) -> Errors:
     """Yield jsonschema's errors of a value, as the form of one file (``part``) or of the merged spec.
 
-    An error may say more than jsonschema's own do: ``complaint``, what a format has against a text; ``on_key``, that
-    the key is wrong and not its value; ``or_a_map``, that a short form was meant.
+    An error may have more attributes than jsonschema's own: ``complaint``, what a format has against a text;
+    ``on_key``, that the key is wrong and not its value; ``or_a_map``, that a short form was meant.
     """
     return iter(_made(_Part if part else _Whole, schema).iter_errors(value))
 
@@ -43,7 +78,7 @@ def _made(kind: Any, schema: Any) -> Any:
     return validator
 
 
-def _descend(validator: Any, instance: Any, schema: Any, path: Any = None, **_: Any) -> Iterator[ValidationError]:
+def _descend(validator: Any, instance: Any, schema: Any, path: Any = None, **_: Any) -> Errors:
     """Judge a part of a value as jsonschema's own method of this name does, which makes a validator for each value."""
     for error in _made(type(validator), schema).iter_errors(instance):
         if path is not None:
@@ -51,7 +86,7 @@ def _descend(validator: Any, instance: Any, schema: Any, path: Any = None, **_: 
         yield error
 
 
-def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> Errors:
     if type(instance) is dict:
         for key, value in instance.items():
             subschema = properties.get(key)
@@ -59,7 +94,7 @@ def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> 
                 yield from _judge_once(validator, value, subschema, key)
 
 
-def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> Errors:
     if type(instance) is not dict or additional is True:
         return
     known = schema.get("properties", {})
@@ -67,11 +102,10 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
     for key, value in instance.items():
         if key in known or any(re.search(pattern, key) for pattern in patterns):
             continue
-        if additional is False:
-            if "x-more" not in schema or did_you_mean(key, known, cutoff=_SURE):
-                yield ValidationError("unknown key", path=[key], instance=value)
-        else:
+        if additional is not False:
             yield from _judge_once(validator, value, additional, key)
+        elif "x-more" not in schema or did_you_mean(key, known, cutoff=SURE):
+            yield ValidationError("unknown key", path=[key], instance=value)
 
 
 def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterable[ValidationError]:
@@ -81,7 +115,7 @@ def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Iterable[V
     return () if mark in validator.seen else _judge_anew(validator, value, schema, key, mark)
 
 
-def _judge_anew(validator: Any, value: Any, schema: Any, key: str, mark: Any) -> Iterator[ValidationError]:
+def _judge_anew(validator: Any, value: Any, schema: Any, key: str, mark: Any) -> Errors:
     clean = True
     for error in validator.descend(value, schema, path=key):
         clean = False
@@ -90,16 +124,15 @@ def _judge_anew(validator: Any, value: Any, schema: Any, key: str, mark: Any) ->
         validator.seen[mark] = schema  # the schema is kept, so that its id stays its own
 
 
-def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+def _names(validator: Any, schema: Any, instance: Any, _: Any) -> Errors:
     if type(instance) is dict:
         for name in instance:
-            for error in validator.descend(name, schema):
-                error.path.appendleft(name)
+            for error in validator.descend(name, schema, path=name):
                 error.on_key = True
                 yield error
 
 
-def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _format(validator: Any, form: str, instance: Any, schema: Any) -> Errors:
     wanted = schema.get("type", ("string", "integer"))
     if _FORMATTED.get(type(instance), "other") not in wanted:  # of another type: that has its own error
         return
@@ -109,40 +142,31 @@ def _format(validator: Any, form: str, instance: Any, schema: Any) -> Iterator[V
         yield error
 
 
-def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Errors | None:
     if "x-shorthand" in schema and type(instance) is not dict and validator.part:
         return _short_form(validator, instance, schema)
     return Draft202012Validator.VALIDATORS["type"](validator, types, instance, schema)  # type: ignore[no-any-return]
 
 
-def _short_form(validator: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _short_form(validator: Any, instance: Any, schema: Any) -> Errors:
     for error in validator.descend(instance, schema["properties"][schema["x-shorthand"][0]]):
         error.or_a_map = not error.path
         yield error
 
 
-def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Errors:
     if type(instance) is dict:
-        for key in required:
-            if key not in instance:
-                yield ValidationError("missing key", path=[key])
+        yield from (ValidationError("missing key", path=[key]) for key in required if key not in instance)
 
 
 def _nothing(*_: Any) -> None:
     """Stands for a keyword that one file need not keep."""
 
 
-ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
-"""What one file need not keep, since what it lacks may stand in another."""
-
 _SHARED: dict[str, Callable[..., Any]] = {
-    "additionalProperties": _additional,
-    "format": _format,
-    "properties": _properties,
-    "propertyNames": _names,
-    "required": _required,
-    "type": _type,
-}
+    "additionalProperties": _additional, "format": _format, "properties": _properties, "propertyNames": _names,
+    "required": _required, "type": _type,
+}  # fmt: skip
 _extend: Any = extend  # jsonschema does not type it
 _Whole = _extend(Draft202012Validator, _SHARED)
 _Part = _extend(Draft202012Validator, {**_SHARED, **dict.fromkeys(ONLY_WHOLE, _nothing)})
