@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import level
 from tfgitops.review.changes import is_job, is_queue
-from tfgitops.review.findings import Amount, QueueTotals
+from tfgitops.review.reviewresult import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import pod_requests
 from tfgitops.targets.volcano.queue import judge_queue
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import Accelerator
     from tfgitops.review.changes import Change
-    from tfgitops.review.findings import EnvironmentReview, QueueState
+    from tfgitops.review.reviewresult import EnvironmentReview, QueueState
     from tfgitops.targets.kubernetes.fault import Fault
 
     Json = dict[str, Any]

@@ -123,7 +123,7 @@ class Guard:
     @property
     def _other_version(self) -> str:
         """What to blame where nothing in the specs differs, and which file says so, if one does."""
-        from tfgitops.review.findings import NO_LINE  # noqa: PLC0415 - for builds that stop alone
+        from tfgitops.review.reviewresult import NO_LINE  # noqa: PLC0415 - for builds that stop alone
 
         assert self._head is not None
         named = [shown(path) for path in self._session.project.versions if self._head.has_changed(path)]

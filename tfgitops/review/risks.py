@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
-from tfgitops.review.findings import NO_LINE, STARTS, Risk
-from tfgitops.review.sharing import listing, shared_folders
-from tfgitops.review.words import near
+from tfgitops.review.phrases import near
+from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
+from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
 from tfgitops.targets.kubernetes.immutable import grows
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfgitops.review.changes import Change
-    from tfgitops.review.findings import EnvironmentReview
     from tfgitops.review.history import Base
+    from tfgitops.review.reviewresult import EnvironmentReview
 
     Json = dict[str, Any]
 

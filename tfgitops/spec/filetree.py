@@ -1,4 +1,4 @@
-"""The trees of files that specs are read from: the disk here, and a commit in `tfgitops.review.committree`."""
+"""The trees of files that specs are read from: the disk here, and a commit in `tfgitops.review.committedspecs`."""
 
 from __future__ import annotations
 

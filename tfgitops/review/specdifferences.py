@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.plugins.settingsfile import TABLE
-from tfgitops.review.pastsettings import SettingsFile, settings_now
+from tfgitops.review.committedspecs import SettingsFile, settings_now
 from tfgitops.spec.jobdigest import NO_NEW_RUN
 from tfgitops.spec.places import role_depth
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfgitops.provenance.origins import Origin
-    from tfgitops.review.pastspecs import Past
+    from tfgitops.review.committedspecs import CommittedSpec
     from tfgitops.spec.document import Document
     from tfgitops.spec.model import Job
     from tfgitops.targets.routes import Route
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Difference:
+class SpecDifference:
     """One thing that a file says otherwise than it did: something else, no more, or by now that it is removed.
 
     ``now`` and ``then`` are the file; one of them is None where only the other one is part of the spec. ``route`` is
@@ -56,44 +56,44 @@ class Difference:
         return written[:short] == origin.at[:short] and (short == len(written) or is_block)
 
 
-class Specs:
+class SpecDifferences:
     """What the files of a spec say otherwise than in a commit, as far as some of its jobs go."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: CommittedSpec) -> None:
         self._past = past
 
-    def said(self, origin: Origin) -> list[Difference]:
+    def said(self, origin: Origin) -> list[SpecDifference]:
         """Return what differs there where a field comes from now."""
         return [one for one in self._near(origin) if one.kind != "removed" and one.is_at(one.now, origin)]
 
-    def unsaid(self, job: Job, origin: Origin) -> list[Difference]:
+    def unsaid(self, job: Job, origin: Origin) -> list[SpecDifference]:
         """Return what differs there where a field came from, or removes it, or hides it, elsewhere."""
         found = [one for one in self._near(origin) if one.is_at(one.then, origin)]
         return found or [one for one in self._of(job) if _hides(one, origin.at)]
 
-    def led(self, job: Job) -> list[Difference]:
+    def led(self, job: Job) -> list[SpecDifference]:
         """Return what leads a job to other blocks, or other files, than it did."""
         links = [one for one in self._of(job) if one.route[:1] == ("jobs",) and one.route[2:] == ("from",)]
         return links or [one for one in self.differences if one.route == ("extends",)]
 
-    def pins(self, job: Job) -> list[Difference]:
+    def pins(self, job: Job) -> list[SpecDifference]:
         """Return a pin of a job that was taken out: from then on all that had changed since takes effect."""
         return [one for one in self._of(job) if one.kind != "said" and one.route == (*job.route, "pin")]
 
-    def of_job(self, job: Job) -> list[Difference]:
+    def of_job(self, job: Job) -> list[SpecDifference]:
         """Return what differs in what a job says or inherits, and can make a new run."""
         return [one for one in self._of(job) if (_key(one.route) or "extends") not in (*NO_NEW_RUN, "from")]
 
-    def of_environment(self) -> list[Difference]:
+    def of_environment(self) -> list[SpecDifference]:
         """Return what differs outside of jobs and defaults, in blocks that plugins may read."""
         return [one for one in self.differences if one.route[0] not in ("jobs", "defaults", "extends", "allow")]
 
     @cached_property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[SpecDifference]:
         """All that differs, by file."""
         past = self._past
         then = {document.name: document for document in past.documents}
-        found: list[Difference] = []
+        found: list[SpecDifference] = []
         for document in past.present:
             was = then.pop(document.name, None) or past.beside(document)
             if was is None or was.text != document.text:
@@ -107,9 +107,9 @@ class Specs:
         return [one for one in found if not str(one.route[0]).startswith("x-")]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, Route], list[Difference]]:
+    def _by_place(self) -> dict[tuple[str, Route], list[SpecDifference]]:
         """The differences by file and the first keys of their route: all by one, and by two."""
-        found: dict[tuple[str, Route], list[Difference]] = defaultdict(list)
+        found: dict[tuple[str, Route], list[SpecDifference]] = defaultdict(list)
         for one in self.differences:
             document = one.now or one.then
             assert document is not None
@@ -117,7 +117,7 @@ class Specs:
                 found[document.name, one.route[:depth]].append(one)
         return found
 
-    def _near(self, origin: Origin) -> Iterable[Difference]:
+    def _near(self, origin: Origin) -> Iterable[SpecDifference]:
         at = origin.at
         file = self._past.settings.name if at[: len(TABLE)] == TABLE else origin.span.file
         if len(at) < 2:  # noqa: PLR2004 - a block of the environment's
@@ -125,7 +125,7 @@ class Specs:
         above = [one for one in self._by_place.get((file, at[:1]), ()) if len(one.route) == 1]
         return [*self._by_place.get((file, at[:2]), ()), *above]
 
-    def _of(self, job: Job) -> Iterator[Difference]:
+    def _of(self, job: Job) -> Iterator[SpecDifference]:
         """Yield what differs in a job, in what it starts from, and in `defaults`."""
         links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
         if self._past.environment:
@@ -139,14 +139,14 @@ class Specs:
                     yield from (one for one in self._by_place.get((file, link[:1]), ()) if len(one.route) == 1)
 
 
-def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[Difference]:
+def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[SpecDifference]:
     """Yield where two values differ, the outermost routes."""
     if was == value:
         return
     if isinstance(was, dict) and isinstance(value, dict):
         for key in was:
             if key not in value:
-                yield Difference(now, then, (*at, key), "removed", was[key])
+                yield SpecDifference(now, then, (*at, key), "removed", was[key])
             else:
                 yield from _between(then, now, was[key], value[key], (*at, key))
         for key in value:
@@ -155,30 +155,30 @@ def _between(then: File | None, now: File | None, was: Any, value: Any, at: Rout
     elif isinstance(was, list) and isinstance(value, list):
         yield from _between_lists(then, now, was, value, at)
     else:
-        yield Difference(now, then, at, "null" if value is None else "said", value)
+        yield SpecDifference(now, then, at, "null" if value is None else "said", value)
 
 
-def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[Difference]:
-    yield Difference(now, then, at, "null" if value is None else "said", value)
+def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[SpecDifference]:
+    yield SpecDifference(now, then, at, "null" if value is None else "said", value)
     for inner in _nulls(value):
         if inner:
-            yield Difference(now, then, (*at, *inner), "null", None)
+            yield SpecDifference(now, then, (*at, *inner), "null", None)
 
 
 def _between_lists(
     then: File | None, now: File | None, was: list[Any], value: list[Any], at: Route
-) -> Iterator[Difference]:
+) -> Iterator[SpecDifference]:
     found = False
     for index, element in enumerate(value):
         if element not in was:
             found = True
-            yield Difference(now, then, (*at, index), "said", element)
+            yield SpecDifference(now, then, (*at, index), "said", element)
     for index, element in enumerate(was):
         if element not in value and (index >= len(value) or value[index] in was):
             found = True
-            yield Difference(now, then, (*at, index), "removed", element)
+            yield SpecDifference(now, then, (*at, index), "removed", element)
     if not found:
-        yield Difference(now, then, at, "said", value)
+        yield SpecDifference(now, then, at, "said", value)
 
 
 def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
@@ -201,7 +201,7 @@ def _key(route: Route) -> str:
     return str(inner[depth]) if len(inner) > depth else ""
 
 
-def _hides(one: Difference, at: Route) -> bool:
+def _hides(one: SpecDifference, at: Route) -> bool:
     """Tell whether a difference takes away, or covers, what a weaker part says at a route."""
     if one.kind == "removed" or isinstance(one.value, dict):
         return False

@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.review import words
-from tfgitops.review.compare import (
-    Committed,
+from tfgitops.review import phrases
+from tfgitops.review.environmentreview import (
+    BaseFiles,
     cluster_at,
     committed,
     differences_of,
+    moved_between,
     review_environment,
     review_gone,
     sort_changes,
 )
-from tfgitops.review.findings import EnvironmentReview, Review
 from tfgitops.review.history import find_base
-from tfgitops.review.moves import moved_between
 from tfgitops.review.queues import queue_totals, refused_queues
+from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
@@ -52,8 +52,8 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
         queues=tuple(queue_totals(found, accelerators, others)),
-        beside=tuple(words.named(one.folder) for one in others),
-        outside=tuple(words.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
+        beside=tuple(phrases.named(one.folder) for one in others),
+        outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
 
 
 def _on_its_clusters(
-    compiled: Compiled, was: Committed | None, base: Base, session: Session
+    compiled: Compiled, was: BaseFiles | None, base: Base, session: Session
 ) -> Iterator[EnvironmentReview]:
     """Review an environment; one whose `cluster` is another goes from there as a whole, and is new where it is now."""
     environment = compiled.environment
@@ -102,7 +102,7 @@ def _on_its_clusters(
 def _abandoned(folder: Path) -> EnvironmentReview:
     """Return what is to be said of manifests that had no spec before either: that they are not as any spec says."""
     return EnvironmentReview(
-        name=words.named(folder), folder=folder, state="compared", cluster=folder.name, **differences_of(folder, ())
+        name=phrases.named(folder), folder=folder, state="compared", cluster=folder.name, **differences_of(folder, ())
     )
 
 

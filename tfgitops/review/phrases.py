@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.causes import is_discovery
-from tfgitops.review.fieldchanges import ABSENT
-from tfgitops.review.findings import NO_LINE
+from tfgitops.review.changes import ABSENT
+from tfgitops.review.reviewresult import NO_LINE
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.disk import shown
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.review.causes import Cause
-    from tfgitops.review.changes import Change
-    from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.findings import Amount, EnvironmentReview, Group, QueueTotals, Review
+    from tfgitops.review.changes import Change, FieldChange
+    from tfgitops.review.reviewresult import Amount, EnvironmentReview, Group, QueueTotals, Review
 
 _VALUE_MAX = 60
 _FIELDS_MAX = 8

@@ -1,17 +1,27 @@
-"""Compares what is committed at a base with what the specs compile to, object by object."""
+"""Compares the manifests of a base with what the specs compile to: per environment, then between environments."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.write import compare
-from tfgitops.review import words
+from tfgitops.review import phrases
 from tfgitops.review.causes import Cause, Causes
-from tfgitops.review.changes import VERDICTS, Change, as_stored, changes_between, manifest_in
-from tfgitops.review.committree import CommitTree
-from tfgitops.review.findings import EnvironmentReview, Group
+from tfgitops.review.changes import (
+    VERDICTS,
+    Change,
+    as_stored,
+    changes_between,
+    changes_of,
+    identity,
+    is_job,
+    job_name,
+    manifest_in,
+)
+from tfgitops.review.committedspecs import CommitTree
+from tfgitops.review.reviewresult import EnvironmentReview, Group
 from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
 from tfgitops.spec.headers import read_header
@@ -20,7 +30,7 @@ from tfgitops.spec.project import SPEC
 from tfgitops.targets.gitops import KUSTOMIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled, File
@@ -28,17 +38,18 @@ if TYPE_CHECKING:
     from tfgitops.review.history import Base
 
     Json = dict[str, Any]
+    Pairs = dict[int, tuple[Change, EnvironmentReview]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Committed:
+class BaseFiles:
     """What a base has of one environment: its manifests by their path below ``manifests/``, and its spec's path."""
 
     manifests: Mapping[str, str]
     spec: str | None
 
 
-def committed(base: Base, folders: Iterable[Path]) -> dict[str, Committed]:
+def committed(base: Base, folders: Iterable[Path]) -> dict[str, BaseFiles]:
     """Return what a base has of each environment, by the path of its folder: of those there, and of those that are now.
 
     The folder of an environment is known by its spec; it may lie below a folder that is called ``manifests`` itself.
@@ -50,7 +61,7 @@ def committed(base: Base, folders: Iterable[Path]) -> dict[str, Committed]:
         if path.endswith(READ_BY_CONTROLLERS) and (split := _split(path, known)):
             manifests[split[0]][split[1]] = path
     return {
-        folder: Committed(manifests=manifests.get(folder, {}), spec=specs.get(folder))
+        folder: BaseFiles(manifests=manifests.get(folder, {}), spec=specs.get(folder))
         for folder in sorted({*manifests, *specs})
         if not any(_split(f"{folder}/{SPEC}", {other}) for other in known)  # a spec among manifests is none
     }
@@ -69,11 +80,11 @@ def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
     return None
 
 
-def review_environment(compiled: Compiled, was: Committed | None, base: Base, session: Session) -> EnvironmentReview:
+def review_environment(compiled: Compiled, was: BaseFiles | None, base: Base, session: Session) -> EnvironmentReview:
     """Say what becomes of each object of an environment that is there now."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
-        return EnvironmentReview(name=words.named(folder), folder=folder, state="broken", cluster=folder.name)
+        return EnvironmentReview(name=phrases.named(folder), folder=folder, state="broken", cluster=folder.name)
     old, still, notes = _manifests(base, was, {file.path: file for file in compiled.files})
     objects = {planned.path: planned for planned in compiled.objects}
     new = {path: planned.manifest for path, planned in objects.items() if path not in still}
@@ -82,7 +93,7 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     unchanged = [planned for planned in compiled.objects if planned.path not in touched]
     groups = tuple(groups_of(compiled, base, changes, session))
     return EnvironmentReview(
-        name=words.named(folder), folder=folder, state="compared" if was and was.manifests else "new",
+        name=phrases.named(folder), folder=folder, state="compared" if was and was.manifests else "new",
         cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
         groups=groups, **differences_of(folder, compiled.files),
@@ -91,17 +102,17 @@ def review_environment(compiled: Compiled, was: Committed | None, base: Base, se
     )  # fmt: skip
 
 
-def review_gone(folder: Path, was: Committed, base: Base) -> EnvironmentReview:
+def review_gone(folder: Path, was: BaseFiles, base: Base) -> EnvironmentReview:
     """Say what becomes of the objects of an environment that is no more, or no more on that cluster."""
     old, _, notes = _manifests(base, was, {})
     cluster = cluster_at(base, was, folder) or folder.name
     return EnvironmentReview(
-        name=words.named(folder), folder=folder, state="gone", cluster=cluster, notes=tuple(notes),
+        name=phrases.named(folder), folder=folder, state="gone", cluster=cluster, notes=tuple(notes),
         changes=tuple(sort_changes(changes_between(old, {}))),
     )  # fmt: skip
 
 
-def cluster_at(base: Base, was: Committed, folder: Path) -> str | None:
+def cluster_at(base: Base, was: BaseFiles, folder: Path) -> str | None:
     """Return the cluster of an environment at a base: what its spec said, or what that extends; None if unreadable."""
     if was.spec is None:
         return None
@@ -118,7 +129,7 @@ def sort_changes(changes: Iterable[Change]) -> list[Change]:
 
 
 def _manifests(
-    base: Base, was: Committed | None, files: Mapping[str, File]
+    base: Base, was: BaseFiles | None, files: Mapping[str, File]
 ) -> tuple[dict[str, Json], set[str], list[str]]:
     """Return the committed manifests that are not as compiled now, the paths of those that are, and what is odd."""
     paths = was.manifests if was else {}
@@ -190,3 +201,63 @@ def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session
             also={path: found for path, found in also.items() if found},
             stale=tuple(change.title for change in group if change.title in finder.stale),
         )
+
+
+def moved_between(found: Sequence[EnvironmentReview], base: Base, session: Session) -> list[EnvironmentReview]:
+    """Join what one environment writes no more and another of the same cluster writes now.
+
+    That is the same object, or else another run of the same job in the same namespace.
+    """
+    pairs: Pairs = {}
+    for kin in (identity, _job):
+        _pair(found, kin, pairs)
+    if not pairs:
+        return [*found]
+    given = {id(old) for old, _ in pairs.values()}
+    return [_joined(one, pairs, given, base, session) for one in found]
+
+
+def _job(manifest: Json) -> tuple[str, str] | None:
+    return (manifest["metadata"].get("namespace", ""), job_name(manifest)) if is_job(manifest) else None
+
+
+def _pair(found: Iterable[EnvironmentReview], kin: Callable[[Json], Any], pairs: Pairs) -> None:
+    """Find for what comes what goes and is its kin, each once; of what comes by its identity in memory."""
+    given = {id(old) for old, _ in pairs.values()}
+    changes = [(one, change) for one in found for change in one.changes]
+    gone = {
+        (one.cluster, known): (change, one)
+        for one, change in changes
+        if change.verdict == "removed" and id(change) not in given and (known := kin(change.manifest)) is not None
+    }
+    for one, change in changes:
+        if change.verdict == "added" and id(change) not in pairs:
+            old = gone.pop((one.cluster, kin(change.manifest)), None)
+            if old is not None:
+                pairs[id(change)] = old
+
+
+def _joined(
+    one: EnvironmentReview, pairs: Pairs, given: set[int], base: Base, session: Session
+) -> EnvironmentReview:  # fmt: skip
+    """Return an environment's review without what it gave away, and with what becomes of what it was given."""
+    changes: list[Change] = []
+    still: list[Change] = []
+    moves: dict[str, str] = {}
+    for change in one.changes:
+        if id(change) in given:
+            continue
+        old, before = pairs.get(id(change), (None, one))
+        if old is not None:
+            change = changes_of(change.path, old.before, change.after)[0]  # noqa: PLW2901 - what it really is
+            moves[base.path(one.folder)] = base.path(before.folder)
+        (still if change.verdict == "unchanged" else changes).append(change)
+    changes = sort_changes(changes)
+    groups = one.groups
+    if one.compiled and moves:
+        groups = tuple(groups_of(one.compiled, replace(base, moves=moves), changes, session))
+    return replace(
+        one, changes=tuple(changes), groups=groups, unchanged=one.unchanged + len(still),
+        jobs_unchanged=one.jobs_unchanged + sum(change.is_job for change in still),
+        shared=bool(moves) or len(changes) + len(still) < len(one.changes),
+    )  # fmt: skip

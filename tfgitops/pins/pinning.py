@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.compiler.write import replace_file
 from tfgitops.pins.specedits import SpecFiles
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
+from tfgitops.spec.disk import unwritable
 from tfgitops.spec.load import load, shown
 from tfgitops.spec.project import find_root
 from tfgitops.targets.routes import MISSING, reach
+from tfgitops.targets.volcano.update import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
     from tfgitops.pins.specedits import Keys, Pin
     from tfgitops.review.history import Base
+    from tfgitops.review.restarts import Restart
     from tfgitops.spec.document import Document
     from tfgitops.spec.yamltext.edit import Value
+    from tfgitops.targets.routes import Route
 
 
 def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -138,3 +149,85 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
 
 def _pins(document: Document, job: str) -> bool:
     return document.depth(("jobs", job, "pin")) == len(("jobs", job, "pin"))
+
+
+def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) -> tuple[Compiled, list[str]]:
+    """Pin jobs to their committed runs and compile again: all of it, or nothing.
+
+    A committed manifest that is not in the working tree is put back. Returns the environment, and a line a pin.
+
+    Raises:
+        CompileError: a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
+    """
+    folder, restarts = compiled.folder, list(restarts)
+    names = {restart.job.name: restart.old_name for restart in restarts}
+    committed = {folder / MANIFESTS / restart.planned.path: restart.committed for restart in restarts}
+    committed_names(folder, names, {restart.planned.path: restart.committed for restart in restarts})
+    assert compiled.environment is not None
+    sources = [document.path for document in compiled.environment.places.documents]
+    before = {path: path.read_bytes() if path.exists() else None for path in (*sources, *committed)}
+    try:
+        for path, text in committed.items():
+            replace_file(path, text.encode())
+        pins = pin_jobs(folder, names, f"edit it by hand, or let it start anew: --restart {folder.name}/{{}}")
+        again = _compiled_again(folder, session)
+    except BaseException as error:
+        _put_back(before)
+        if isinstance(error, OSError):
+            raise unwritable(folder / MANIFESTS, error) from error
+        raise
+    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
+
+
+def _put_back(before: Mapping[Path, bytes | None]) -> None:
+    """Make each file what it was, as far as the system lets it."""
+    for path, content in before.items():
+        with suppress(OSError):
+            if content is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != content:
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+
+
+def _compiled_again(folder: Path, session: Session) -> Compiled:
+    again = compile_environment(folder, session.plugins, session.project)
+    if not again.ok:
+        raise CompileError(again.diagnostics)
+    return again
+
+
+_SHOWN = 3
+
+
+def outlook(compiled: Compiled, pin: Pin) -> str:
+    """Say what the next build does with a job that is no longer pinned, after a compile of the edited spec."""
+    if not compiled.ok or compiled.environment is None:
+        return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
+    environment = compiled.environment
+    job = environment.by_name.get(pin.job)
+    new = next((o.manifest for o in compiled.objects if job and o.own and environment.job_of(o.manifest) is job), None)
+    try:
+        old = committed_job(pin.job, environment.namespace, texts(compiled.folder), pin.name).manifest
+    except RefusedError:
+        old = None
+    if new is None or old is None:
+        return f"{pin.job}: the next build writes its manifest anew"
+    name = new["metadata"]["name"]
+    if name == pin.name:
+        same = "changes nothing" if new == old else "updates it in place"
+        return f"{pin.job}: still {name}; the next build {same}"
+    old = json.loads(json.dumps(old).replace(pin.name, name))
+    changes = [_field(old, route) for route in immutable_changes(old, new)]
+    what = f"{pin.name} → {name}: {a_few(changes, _SHOWN)}"
+    return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
+
+
+def _field(manifest: dict[str, Any], route: Route) -> str:
+    """Write a route of a manifest as people name it: elements of lists by their names."""
+    value: Any = manifest
+    words = []
+    for key in route:
+        value = reach(value, (key,))
+        named = isinstance(key, int) and isinstance(value, dict) and "name" in value
+        words.append(str(value["name"] if named else key))
+    return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")
