@@ -13,7 +13,7 @@ from tfgitops.plugins.settingsfile import TABLE, find_setting
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 from tfgitops.spec.disk import read_file, shown
 from tfgitops.spec.load import Reader, Source
-from tfgitops.spec.project import PYPROJECT, Project, parse_project, read_project
+from tfgitops.spec.project import PYPROJECT, Project, parse_project
 from tfgitops.spec.resolve import resolve, widened
 from tfgitops.spec.validation import validate_file
 from tfgitops.spec.yamltext.textfile import decoded
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CommitTree:
-    """The files of a commit by the paths that they would have in the working tree; links are left out.
+    """The files of a commit, without links, by their paths in the working tree: the `FileTree` of a commit.
 
-    ``present`` are files that were read from the working tree: those that the commit has unchanged are not read again.
+    ``present`` are files that were read from the working tree; those that the commit has unchanged are not read again.
     """
 
     base: Base
@@ -65,7 +65,7 @@ class CommitTree:
         return "nothing" if self._content(name) is None else "file"
 
     def walk(self, top: Path, _: object) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Yield the files directly in a folder; those that differ are read, all in one go."""
+        """Yield the files directly in a folder, and read those that differ in one go."""
         inside = f"{self.name(top)}/"
         files = [name for name in self.base.blobs if name.startswith(inside) and "/" not in name[len(inside) :]]
         self._read.update(self.base.read(name for name in files if name not in self._same))
@@ -84,12 +84,12 @@ class CommitTree:
         return self._same.get(self.name(path))
 
     def name(self, path: Path) -> str:
-        """Return a path from the top of the repository, as Git writes it."""
+        """Return a path from the top of the repository as Git writes it."""
         path = self.resolved(path)
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
     def now(self, document: Document) -> Document | None:
-        """Return the file of the working tree that a file of the commit is now."""
+        """Return the file of the working tree that follows a file of the commit."""
         return self._by_name.get(self.name(document.path))
 
     @cached_property
@@ -108,10 +108,7 @@ class CommitTree:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsFile:
-    """A pyproject.toml, as far as it sets plugins to something; routes begin with its table.
-
-    ``settings`` are those of each plugin.
-    """
+    """The settings of each plugin in a pyproject.toml, as a file of the spec; routes begin with its table."""
 
     root: Path
     settings: dict[str, dict[str, Any]]
@@ -119,7 +116,7 @@ class SettingsFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self.root / PYPROJECT
 
     @property
@@ -128,15 +125,15 @@ class SettingsFile:
         return shown(self.path)
 
     def written(self, route: Route) -> Route:
-        """Return the route by which something is written: there are no short forms."""
+        """Return a route as it is written: there are no short forms."""
         return route
 
     def home(self, route: Route) -> Route:
-        """Return the route at which something stands: there are no aliases."""
+        """Return the route at which a value stands: there are no aliases."""
         return route
 
     def span(self, route: Route) -> Span:
-        """Find the place of a setting, or of what is nearest to it, in the file as it is now."""
+        """Find the place of a setting, else the nearest one, in the file as it is now."""
         for end in range(len(route), len(TABLE), -1):
             value = reach(self.settings, route[len(TABLE) : end])
             if value is not MISSING and (span := find_setting(self.root, route[len(TABLE) : end], str(value))):
@@ -145,14 +142,9 @@ class SettingsFile:
         return Span(file=self.name, line=1, column=1, excerpt=text.partition("\n")[0].rstrip("\r"))
 
 
-def settings_now(root: Path) -> SettingsFile:
-    """Return the settings of a root as they are."""
-    return SettingsFile(root=root, settings=read_project(root).settings)
-
-
 @dataclass(frozen=True, kw_only=True)
 class CommittedSpec:
-    """What the files of an environment that is there now were in a commit, as far as some of its jobs go."""
+    """The files of a present environment as they were in a commit, for some of its jobs."""
 
     now: Environment
     base: Base
@@ -162,16 +154,16 @@ class CommittedSpec:
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
-        """The files, the strongest first, with those jobs alone; short forms are widened where the files are valid."""
+        """The files with those jobs alone, the strongest first; valid files are widened."""
         return self._widened(self._pruned(self._files))
 
     @cached_property
     def present(self) -> tuple[Document, ...]:
-        """The files as they are now, with the same jobs alone."""
+        """The present files with the same jobs alone."""
         return self._pruned(self.now.places.documents)
 
     def beside(self, document: Document) -> Document | None:
-        """Return what a file was that is part of the spec now and was there without being part of it."""
+        """Return the earlier version of a file that was not part of the spec then."""
         was = Reader(self._tree).read(self.base.top / self.base.path(document.path), document.prefix)
         return self._widened(self._pruned([self._as_now(was)]))[0] if was else None
 
@@ -182,7 +174,7 @@ class CommittedSpec:
 
     @cached_property
     def _project(self) -> Project:
-        """What pyproject.toml said; nothing where it was wrong."""
+        """What pyproject.toml said; nothing if it was wrong."""
         content = self.base.find(self.base.path(self.root / PYPROJECT))
         try:
             return parse_project(self.root, content or b"")
@@ -191,7 +183,7 @@ class CommittedSpec:
 
     @cached_property
     def environment(self) -> Environment | None:
-        """What the files resolved to; None where that is nothing, or no more."""
+        """The resolved files; None if there are none, or they are not valid."""
         documents = self._pruned(self._files)
         if not documents or not self._valid(documents):
             return None
@@ -214,13 +206,13 @@ class CommittedSpec:
         return tuple(map(self._as_now, Reader(self._tree).spec(folder)))
 
     def _as_now(self, document: Document) -> Document:
-        """Return a file under the name that it has now; where its environment was moved, that is another."""
+        """Return a file under its present name, which is another if its environment was moved."""
         now = self._tree.now(document)
         return replace(document, path=now.path, name=now.name) if now and now.name != document.name else document
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
-        """The jobs that are asked about, and all that they start from, then or now."""
+        """The jobs in question and all from which they start, then or now."""
         wanted, new = set(self.jobs), set(self.jobs)
         while new:
             blocks = [_block(one, name) for one in (*self._files, *self.now.places.documents) for name in new]
@@ -229,7 +221,7 @@ class CommittedSpec:
         return frozenset(wanted)
 
     def _pruned(self, documents: Iterable[Document]) -> tuple[Document, ...]:
-        """Leave out all jobs that are not wanted."""
+        """Leave out unwanted jobs."""
         kept = [one for one in documents if not one.prefix or one.prefix[-1] in self._wanted]
         return tuple(
             replace(one, value={**one.value, "jobs": {name: jobs[name] for name in jobs if name in self._wanted}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,10 @@ _DEPTH_MAX = 10  # variables that name variables
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Folder:
-    """A folder that a Job may write, and that does not have the name of its run.
+    """A folder without the run's name that a Job may write.
 
-    ``path`` is relative to what is mounted: empty where no text names a folder in it. ``elsewhere`` is whether the
-    command of the same container names the run, but for another place.
+    ``path`` is relative to the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of
+    the container names the run for another place.
     """
 
     claim: str
@@ -41,18 +42,18 @@ class Folder:
 
     @property
     def volume(self) -> tuple[str, str]:
-        """What is mounted: a claim, or a folder of it."""
+        """The mounted claim, or the folder of it."""
         return self.claim, self.sub_path
 
     def outermost(self, known: Container[str]) -> str:
-        """Return the outermost of some paths that this folder is, or lies in."""
+        """Return the outermost of some paths that contains this folder."""
         steps = self.path.split("/")
         above = ("/".join(steps[:depth]) for depth in range(len(steps)))
         return next((path for path in above if path in known), self.path)
 
 
 def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
-    """Return the folders of claims that a Job may write, those left out that have the run's name."""
+    """Return the folders of claims that a Job may write, without those that have the run's name."""
     found: dict[Folder, None] = {}
     for task in manifest["spec"].get("tasks") or ():
         pod = (task.get("template") or {}).get("spec") or {}
@@ -86,7 +87,7 @@ def _of_container(container: Json, claims: Mapping[str, Json]) -> Iterator[Folde
 
 
 def _texts(container: Json) -> tuple[list[str], list[str]]:
-    """Return the command of a container, and all that it is told, its variables too; references are replaced."""
+    """Return the command of a container, and the command with the variables; references are replaced."""
     entries = container.get("env") or ()
     values = {entry["name"]: str(entry["value"]) for entry in entries if entry.get("value") is not None}
     values["RUN"] = _MARK
@@ -105,15 +106,15 @@ def _expanded(text: str, values: Mapping[str, str]) -> str:
 
 
 def _below(mount: str, path: str) -> str | None:
-    """Return a path relative to a mount; None where it is not below it."""
+    """Return a path relative to a mount, None if it is not below it."""
     relative = posixpath.relpath(posixpath.normpath(path), posixpath.normpath(mount))
     if relative == ".." or relative.startswith("../"):
         return None
     return "" if relative == "." else relative
 
 
-def overlap(one: str, other: str) -> bool:
-    """Tell whether two folders are the same, or one lies in the other."""
+def _overlap(one: str, other: str) -> bool:
+    """Tell whether two folders are the same, or one contains the other."""
     return not one or not other or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
@@ -121,7 +122,7 @@ _NAMED_MAX = 5
 
 
 def shared_folders(one: EnvironmentReview) -> Iterator[Risk]:
-    """Yield folders of claims that a run will write which another run writes, or its own run before wrote."""
+    """Yield the folders of claims that a starting run shares with another run or with its own last one."""
     starting = {change.path: change for change in one.changes if change.is_job and change.verdict in STARTS}
     if one.compiled is None or not starting:
         return
@@ -132,27 +133,30 @@ def shared_folders(one: EnvironmentReview) -> Iterator[Risk]:
         new = [starting[path] for path in paths if path in starting]
         if len(paths) > 1 and new:
             elsewhere = {path for folder, path in group if folder.elsewhere}
-            yield _shared(one, _both_write(group, {path: job_name(jobs[path]) for path in paths}, elsewhere))
+            message = _both_write(group, {path: job_name(jobs[path]) for path in paths}, elsewhere)
         elif new and new[0].before is not None and _wrote(new[0].before, [folder for folder, _ in group]):
-            where = _where(group)
-            yield _shared(one, f"the new run of '{new[0].title}' writes where its last one wrote: {where}")
+            message = f"the new run of '{new[0].title}' writes where its last one wrote: {_where(group)}"
+        else:
+            continue
+        advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
+        yield Risk(code="shared-path", environment=one.name, message=message, advice=advice)
 
 
 def _meeting(writers: Iterable[Writer]) -> Iterator[list[Writer]]:
-    """Group what is written by the outermost folder that anyone writes, sorted."""
-    folders: dict[tuple[str, str], list[Writer]] = {}
+    """Group the writers by the outermost folder that anyone writes, sorted."""
+    folders: dict[tuple[str, str], list[Writer]] = defaultdict(list)
     for writer in writers:
-        folders.setdefault(writer[0].volume, []).append(writer)
+        folders[writer[0].volume].append(writer)
     for _, found in sorted(folders.items()):
         known = {folder.path for folder, _ in found}
-        groups: dict[str, list[Writer]] = {}
+        groups: dict[str, list[Writer]] = defaultdict(list)
         for writer in found:
-            groups.setdefault(writer[0].outermost(known), []).append(writer)
+            groups[writer[0].outermost(known)].append(writer)
         yield from (groups[path] for path in sorted(groups))
 
 
 def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Container[str]) -> str:
-    """Say that several jobs write one folder, and which of them name the run for another one."""
+    """Say that several jobs write one folder, and which of them name the run elsewhere."""
     unnamed = listing([name for path, name in names.items() if path not in elsewhere])
     named = listing([name for path, name in names.items() if path in elsewhere])
     reasons = [f"nothing in the command of {unnamed} names the run"] * bool(unnamed)
@@ -161,12 +165,12 @@ def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Co
 
 
 def listing(names: Iterable[str]) -> str:
-    """Name a few of some jobs, and say how many more there are."""
+    """Name a few jobs and the number of the others."""
     return a_few([f"'{name}'" for name in names], _NAMED_MAX)
 
 
 def _where(group: Iterable[Writer]) -> str:
-    """Name a folder as those who write it see it."""
+    """Name a folder as its writers see it."""
     folders = [folder for folder, _ in group]
     paths = {f"{folder.mount}/{folder.path}".rstrip("/") or "/" for folder in folders}
     outermost = {path for path in paths if not any(path.startswith(f"{other}/") for other in paths)}
@@ -177,11 +181,6 @@ def _where(group: Iterable[Writer]) -> str:
 def _wrote(before: Json, folders: Sequence[Folder]) -> bool:
     """Tell whether an earlier run wrote one of some folders of a volume."""
     return any(
-        old.volume == folders[0].volume and any(overlap(old.path, new.path) for new in folders)
+        old.volume == folders[0].volume and any(_overlap(old.path, new.path) for new in folders)
         for old in written_folders(before)
     )
-
-
-def _shared(one: EnvironmentReview, message: str) -> Risk:
-    advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-    return Risk(code="shared-path", environment=one.name, message=message, advice=advice)
