@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import stat
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.write import replace_file
-from tfgitops.pins.specedits import SpecFiles
+from tfgitops.pins.specedits import SpecFiles, put_back
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
@@ -28,21 +26,19 @@ if TYPE_CHECKING:
     from tfgitops.pins.specedits import Keys, Pin
     from tfgitops.review.history import Base
     from tfgitops.review.restarts import Restart
-    from tfgitops.spec.document import Document
     from tfgitops.spec.yamltext.edit import Value
     from tfgitops.targets.routes import Route
 
 
 def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the name of the committed Job of each of some jobs of an environment.
+    """Return the names of the committed Jobs of some jobs of an environment.
 
-    ``committed`` are the texts of manifests by their paths, if they are not to be read from the working tree.
+    ``committed`` are the texts of manifests by path; without it, those of the working tree.
 
     Raises:
         CompileError: there is no such job, or its committed manifest is missing, edited, or another's.
     """
-    source = load(folder)
-    spec = SpecFiles(source)
+    spec = SpecFiles(load(folder))
     namespace = spec.merged.get("namespace")
     namespace = namespace.get("name") if isinstance(namespace, dict) else namespace
     committed = texts(folder) if committed is None else committed
@@ -59,10 +55,9 @@ def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, s
 def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.way_out) -> list[Pin]:
     """Pin jobs of an environment, each to the Job of a name: all of them, or none.
 
-    The pin is written into the job's own block, in ``jobs/<job>.yaml`` or in ``environment.yaml``; a job that is wholly
-    inherited gets a block there, since what other environments share is not to be pinned for one of them. Every other
-    byte of the files stays. That the committed manifests are what the names say is for the next compile to judge.
-    ``way_out`` is what helps where a file cannot be edited.
+    The pin goes into the job's own block, in ``jobs/<job>.yaml`` or ``environment.yaml``; an inherited job gets a block
+    there, since a pin must not affect other environments. Every other byte of the files stays. The next compile checks
+    that the committed manifests have these names. ``way_out`` is the hint for a file that cannot be edited.
 
     Raises:
         CompileError: there is no such job, or a file cannot be edited.
@@ -73,24 +68,23 @@ def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.wa
     spec.stop_on_errors()
 
     def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value]:
-        """Put each pin at the end of what is written of its route; what lacks `jobs` gets one, with all of them."""
+        """Put each pin at the end of the written part of its route; a file without `jobs` gets one with all pins."""
         found: dict[Keys, Value] = {}
         for job, route in routes.items():
             depth = next((n for n in range(1, len(route)) if reach(value, route[:n]) is MISSING), len(route))
             wanted: Value = names[job]
             for key in reversed(route[depth:]):
                 wanted = {key: wanted}
-            there = found.get(route[:depth])
-            found[route[:depth]] = (
-                {**there, **wanted} if isinstance(there, dict) and isinstance(wanted, dict) else wanted
-            )
+            there = found.setdefault(route[:depth], wanted)
+            if isinstance(there, dict) and isinstance(wanted, dict):
+                there.update(wanted)
         return found
 
     return spec.edited({job: names[job] for job in jobs}, changes)
 
 
 def refuse_uncommitted(folder: Path, jobs: Iterable[str]) -> None:
-    """Let no job be pinned to a run that is not in Git, if there is Git: what is not committed never ran.
+    """Refuse to pin a job to a manifest that is not committed, and so never ran; without Git, accept all.
 
     Raises:
         CompileError: a manifest in the working tree is not the one of the newest commit.
@@ -116,10 +110,10 @@ def _uncommitted(job: str, path: Path, head: Base) -> Diagnostic:
 
 
 def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
-    """Take the pins of jobs of an environment away: all of them, or none.
+    """Remove the pins of jobs of an environment: all of them, or none.
 
     Raises:
-        CompileError: there is no such job, one is not pinned, or its pin cannot be taken out of its file.
+        CompileError: there is no such job, one is not pinned, or its pin cannot be removed from its file.
     """
     spec = SpecFiles(load(folder))
     pinned = {}
@@ -129,7 +123,8 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
         if not pinned[job]:
             spec.refuse(f"the job '{job}' is not pinned", "", spec.span(job))
         elif document.depth(route) < len(route):
-            at = next(d.span(("jobs", job, "pin"), on_key=True) for d in spec.source.documents if _pins(d, job))
+            pin = ("jobs", job, "pin")
+            at = next(d.span(pin, on_key=True) for d in spec.source.documents if d.depth(pin) == len(pin))
             hint = f"take it out there, or write `pin: ~` for '{job}' in {document.name}"
             spec.refuse(f"the pin of '{job}' is inherited", hint, at)
     spec.stop_on_errors()
@@ -138,7 +133,7 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
     inherited = {job for document in weaker for job in document.value.get("jobs") or ()}
 
     def changes(value: dict[str, Any], routes: Mapping[str, Keys]) -> dict[Keys, Value | None]:
-        """Take away with a pin a block that holds nothing else, if its job is inherited all the same."""
+        """Remove each pin, with its block if that holds nothing else and the job is inherited."""
         alone = {job for job, at in routes.items() if at[:-1] and len(value["jobs"][job]) == 1 and job in inherited}
         if alone and len(alone) == len(value["jobs"]):
             return {("jobs",): None}
@@ -147,14 +142,10 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
     return spec.edited(pinned, changes)
 
 
-def _pins(document: Document, job: str) -> bool:
-    return document.depth(("jobs", job, "pin")) == len(("jobs", job, "pin"))
-
-
 def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) -> tuple[Compiled, list[str]]:
-    """Pin jobs to their committed runs and compile again: all of it, or nothing.
+    """Pin jobs that would restart to their committed runs, and compile again: all of it, or nothing.
 
-    A committed manifest that is not in the working tree is put back. Returns the environment, and a line a pin.
+    Committed manifests are restored in the working tree. Returns the environment, and a line for each pin.
 
     Raises:
         CompileError: a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
@@ -170,37 +161,23 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
         for path, text in committed.items():
             replace_file(path, text.encode())
         pins = pin_jobs(folder, names, f"edit it by hand, or let it start anew: --restart {folder.name}/{{}}")
-        again = _compiled_again(folder, session)
+        again = compile_environment(folder, session.plugins, session.project)
     except BaseException as error:
-        _put_back(before)
+        put_back(before)
         if isinstance(error, OSError):
             raise unwritable(folder / MANIFESTS, error) from error
         raise
-    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
-
-
-def _put_back(before: Mapping[Path, bytes | None]) -> None:
-    """Make each file what it was, as far as the system lets it."""
-    for path, content in before.items():
-        with suppress(OSError):
-            if content is None:
-                path.unlink(missing_ok=True)
-            elif path.read_bytes() != content:
-                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-
-
-def _compiled_again(folder: Path, session: Session) -> Compiled:
-    again = compile_environment(folder, session.plugins, session.project)
     if not again.ok:
+        put_back(before)
         raise CompileError(again.diagnostics)
-    return again
+    return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
 
 
 _SHOWN = 3
 
 
 def outlook(compiled: Compiled, pin: Pin) -> str:
-    """Say what the next build does with a job that is no longer pinned, after a compile of the edited spec."""
+    """Say what the next build does with an unpinned job, after a compile of the edited spec."""
     if not compiled.ok or compiled.environment is None:
         return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
     environment = compiled.environment
@@ -223,11 +200,9 @@ def outlook(compiled: Compiled, pin: Pin) -> str:
 
 
 def _field(manifest: dict[str, Any], route: Route) -> str:
-    """Write a route of a manifest as people name it: elements of lists by their names."""
-    value: Any = manifest
+    """Write a route of a manifest with the names of list elements."""
     words = []
-    for key in route:
-        value = reach(value, (key,))
-        named = isinstance(key, int) and isinstance(value, dict) and "name" in value
-        words.append(str(value["name"] if named else key))
+    for depth, key in enumerate(route, start=1):
+        value = reach(manifest, route[:depth]) if isinstance(key, int) else None
+        words.append(str(value["name"] if isinstance(value, dict) and "name" in value else key))
     return ".".join(words).removeprefix("spec.tasks.").replace(".template.spec.containers.tensorflow", "")

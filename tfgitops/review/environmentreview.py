@@ -1,4 +1,4 @@
-"""Compares the manifests of a base with what the specs compile to: per environment, then between environments."""
+"""Compares the manifests of a base with the compiled ones: per environment, then between environments."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BaseFiles:
-    """What a base has of one environment: its manifests by their path below ``manifests/``, and its spec's path."""
+    """The files of one environment at a base: manifests by their path below ``manifests/``, and the spec's path."""
 
     manifests: Mapping[str, str]
     spec: str | None
 
 
 def committed(base: Base, folders: Iterable[Path]) -> dict[str, BaseFiles]:
-    """Return what a base has of each environment, by the path of its folder: of those there, and of those that are now.
+    """Return the files of each environment at a base, by the path of its folder, past and present ones.
 
-    The folder of an environment is known by its spec; it may lie below a folder that is called ``manifests`` itself.
+    An environment's folder is known by its spec, since it may itself lie below a folder called ``manifests``.
     """
-    specs = {_parent(path): path for path in base.blobs if path.rpartition("/")[2] == SPEC}
+    specs = {path.rpartition("/")[0] or ".": path for path in base.blobs if path.rpartition("/")[2] == SPEC}
     known = {*specs, *map(base.path, folders)}
     manifests: dict[str, dict[str, str]] = defaultdict(dict)
     for path in base.blobs:
@@ -67,21 +67,18 @@ def committed(base: Base, folders: Iterable[Path]) -> dict[str, BaseFiles]:
     }
 
 
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0] or "."
-
-
 def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
-    """Split the path of a manifest into its environment's folder, the innermost that is known, and the rest."""
+    """Split the path of a manifest into the folder of its environment, the innermost known one, and the rest."""
     parts = path.split("/")
     for index in range(len(parts) - 2, -1, -1):
-        if parts[index] == MANIFESTS and ("/".join(parts[:index]) or ".") in known:
-            return "/".join(parts[:index]) or ".", "/".join(parts[index + 1 :])
+        folder = "/".join(parts[:index]) or "."
+        if parts[index] == MANIFESTS and folder in known:
+            return folder, "/".join(parts[index + 1 :])
     return None
 
 
 def review_environment(compiled: Compiled, was: BaseFiles | None, base: Base, session: Session) -> EnvironmentReview:
-    """Say what becomes of each object of an environment that is there now."""
+    """Review an environment of the working tree."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
         return EnvironmentReview(name=phrases.named(folder), folder=folder, state="broken", cluster=folder.name)
@@ -103,17 +100,16 @@ def review_environment(compiled: Compiled, was: BaseFiles | None, base: Base, se
 
 
 def review_gone(folder: Path, was: BaseFiles, base: Base) -> EnvironmentReview:
-    """Say what becomes of the objects of an environment that is no more, or no more on that cluster."""
+    """Review an environment that is gone, or gone from that cluster."""
     old, _, notes = _manifests(base, was, {})
-    cluster = cluster_at(base, was, folder) or folder.name
     return EnvironmentReview(
-        name=phrases.named(folder), folder=folder, state="gone", cluster=cluster, notes=tuple(notes),
-        changes=tuple(sort_changes(changes_between(old, {}))),
+        name=phrases.named(folder), folder=folder, state="gone", cluster=cluster_at(base, was, folder) or folder.name,
+        notes=tuple(notes), changes=tuple(sort_changes(changes_between(old, {}))),
     )  # fmt: skip
 
 
 def cluster_at(base: Base, was: BaseFiles, folder: Path) -> str | None:
-    """Return the cluster of an environment at a base: what its spec said, or what that extends; None if unreadable."""
+    """Return the cluster of an environment at a base by its spec or what that extends; None if unreadable."""
     if was.spec is None:
         return None
     reader = Reader(CommitTree(base=base))
@@ -124,14 +120,14 @@ def cluster_at(base: Base, was: BaseFiles, folder: Path) -> str | None:
 
 
 def sort_changes(changes: Iterable[Change]) -> list[Change]:
-    """Sort changes: what a reviewer must see first comes first."""
+    """Sort changes, the most important for a reviewer first."""
     return sorted(changes, key=lambda change: (VERDICTS.index(change.verdict), not change.is_job, change.path))
 
 
 def _manifests(
     base: Base, was: BaseFiles | None, files: Mapping[str, File]
 ) -> tuple[dict[str, Json], set[str], list[str]]:
-    """Return the committed manifests that are not as compiled now, the paths of those that are, and what is odd."""
+    """Return the committed manifests that differ from the compiled ones, the paths of the others, and notes."""
     paths = was.manifests if was else {}
     differing = [
         path
@@ -143,19 +139,19 @@ def _manifests(
     for path in differing:
         text = _text(texts[paths[path]])
         header, manifest = read_header(text), manifest_in(text)
-        ours = header is not None
-        if manifest and (ours or path in files):
+        if manifest and (header or path in files):
             found[path] = manifest if header and header.intact else as_stored(manifest)
-        if not ours:
+        there = f"{paths[path]} at {base.commit[:10]}"
+        if not header:
             what = "compared as it is" if path in found else "not compared"
-            notes.append(f"{paths[path]} at {base.commit[:10]} was not generated by tfgitops: {what}")
+            notes.append(f"{there} was not generated by tfgitops: {what}")
         elif path not in found:
-            notes.append(f"{paths[path]} at {base.commit[:10]} cannot be read: not compared")
+            notes.append(f"{there} cannot be read: not compared")
     return found, paths.keys() - differing, notes
 
 
 def _text(content: bytes) -> str:
-    """Return a manifest's text, its line ends as LF; nothing for what is none."""
+    """Return a manifest's text with LF line ends; "" for a file that is no text."""
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -163,7 +159,7 @@ def _text(content: bytes) -> str:
 
 
 def differences_of(folder: Path, files: Iterable[File]) -> Json:
-    """Return the manifests in the working tree that are not as compiled, or what is in the way of some."""
+    """Return the manifests of the working tree that are not as compiled, or the problem of comparing them."""
     try:
         return {"differences": tuple(compare(folder, files))}
     except CompileError as error:
@@ -171,18 +167,17 @@ def differences_of(folder: Path, files: Iterable[File]) -> Json:
 
 
 def _stale(groups: Iterable[Group], base: Base) -> Iterator[str]:
-    """Say that manifests of a base were not built after its specs had changed, where that restarts something."""
+    """Say which jobs restart since the base has manifests that are older than its specs."""
     if names := sorted(name for group in groups for name in group.stale):
         older = f"the manifests at {base.commit[:10]} are older than its specs"
         yield f"{older}, which is why these restart, too: {a_few(names)}"
 
 
 def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session: Session) -> Iterator[Group]:
-    """Group the new runs by what caused them; the causes of most trainings come first."""
+    """Group the new runs by their causes, those of most trainings first."""
     environment = compiled.environment
-    assert environment is not None
     restarted = [change for change in changes if change.is_job and change.verdict == "new run"]
-    if not restarted:
+    if not restarted or environment is None:
         return
     objects = {planned.path: planned for planned in compiled.objects}
     jobs = {change.path: environment.by_name[change.title] for change in restarted}
@@ -196,17 +191,16 @@ def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session
         shared = set.intersection(*(set(causes[change.path]) for change in group))
         also = {change.path: tuple(one for one in causes[change.path] if one not in shared) for change in group}
         yield Group(
-            causes=tuple(sorted(shared)),
-            changes=tuple(group),
+            causes=tuple(sorted(shared)), changes=tuple(group),
             also={path: found for path, found in also.items() if found},
             stale=tuple(change.title for change in group if change.title in finder.stale),
-        )
+        )  # fmt: skip
 
 
 def moved_between(found: Sequence[EnvironmentReview], base: Base, session: Session) -> list[EnvironmentReview]:
-    """Join what one environment writes no more and another of the same cluster writes now.
+    """Join objects that one environment stops writing and another of the same cluster starts to write.
 
-    That is the same object, or else another run of the same job in the same namespace.
+    A pair is the same object, or else two runs of one job in one namespace.
     """
     pairs: Pairs = {}
     for kin in (identity, _job):
@@ -222,7 +216,7 @@ def _job(manifest: Json) -> tuple[str, str] | None:
 
 
 def _pair(found: Iterable[EnvironmentReview], kin: Callable[[Json], Any], pairs: Pairs) -> None:
-    """Find for what comes what goes and is its kin, each once; of what comes by its identity in memory."""
+    """Pair each added object with a removed one of its kin, by the `id` of the added one's change."""
     given = {id(old) for old, _ in pairs.values()}
     changes = [(one, change) for one in found for change in one.changes]
     gone = {
@@ -240,9 +234,8 @@ def _pair(found: Iterable[EnvironmentReview], kin: Callable[[Json], Any], pairs:
 def _joined(
     one: EnvironmentReview, pairs: Pairs, given: set[int], base: Base, session: Session
 ) -> EnvironmentReview:  # fmt: skip
-    """Return an environment's review without what it gave away, and with what becomes of what it was given."""
+    """Return an environment's review without the objects it gave away, and with those it took over."""
     changes: list[Change] = []
-    still: list[Change] = []
     moves: dict[str, str] = {}
     for change in one.changes:
         if id(change) in given:
@@ -251,8 +244,9 @@ def _joined(
         if old is not None:
             change = changes_of(change.path, old.before, change.after)[0]  # noqa: PLW2901 - what it really is
             moves[base.path(one.folder)] = base.path(before.folder)
-        (still if change.verdict == "unchanged" else changes).append(change)
-    changes = sort_changes(changes)
+        changes.append(change)
+    still = [change for change in changes if change.verdict == "unchanged"]
+    changes = sort_changes(change for change in changes if change.verdict != "unchanged")
     groups = one.groups
     if one.compiled and moves:
         groups = tuple(groups_of(one.compiled, replace(base, moves=moves), changes, session))
