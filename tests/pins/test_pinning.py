@@ -18,7 +18,7 @@ from checkout import REPOSITORY
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
-from tfgitops.pins.pins import pin_jobs, unpin_jobs
+from tfgitops.pins.pinning import pin_jobs, unpin_jobs
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.load import load
 from tfgitops.spec.resolve import merge_files

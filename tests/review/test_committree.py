@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from repository import Repository, run
 
-from tfgitops.review.committree import CommitTree
+from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.history import find_base
 from tfgitops.spec.disk import Disk
 from tfgitops.spec.load import Reader

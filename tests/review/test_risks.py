@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from repository import run
 
-from tfgitops.review.folders import written_folders
+from tfgitops.review.sharedfolders import written_folders
 
 if TYPE_CHECKING:
     from repository import Repository

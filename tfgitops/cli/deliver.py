@@ -96,7 +96,7 @@ def _write(
             outcome.lines += _shortened([f"would restart  {restart}" for restart in restarts], everything=verbose)
             raise CompileError(guard.diagnose(restarts))
         if restarts:
-            from tfgitops.pins.rest import pin_rest  # noqa: PLC0415 - the editing of specs is for the few that pin
+            from tfgitops.pins.pinning import pin_rest  # noqa: PLC0415 - the editing of specs is for the few that pin
 
             compiled, pins = pin_rest(compiled, restarts, session)
             outcome.lines += _shortened(pins, everything=verbose)

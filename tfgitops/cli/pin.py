@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfgitops.cli.environments import one_environment, undisturbed
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, command_app, example
-from tfgitops.pins.pins import committed_names, pin_jobs, refuse_uncommitted
+from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
 from tfgitops.report.show import Format, show
 
 app = command_app()

@@ -42,7 +42,7 @@ def review(
 ) -> int:  # fmt: skip
     """Say what a change will do: which trainings restart, and why."""
     from tfgitops.report import review_json, review_markdown, review_text  # noqa: PLC0415
-    from tfgitops.review.collect import review as collect  # noqa: PLC0415
+    from tfgitops.review.reviewall import review as collect  # noqa: PLC0415
 
     reviewed, session = None, None
     found: list[Diagnostic] = []

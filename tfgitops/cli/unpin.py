@@ -6,8 +6,7 @@ from tfgitops.cli.environments import one_environment, opened, undisturbed
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without, command_app, example
 from tfgitops.compiler.session import compile_all
-from tfgitops.pins.outlook import outlook
-from tfgitops.pins.pins import unpin_jobs
+from tfgitops.pins.pinning import outlook, unpin_jobs
 from tfgitops.report.show import Format, show
 
 app = command_app()

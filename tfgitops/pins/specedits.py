@@ -1,4 +1,4 @@
-"""The files of a spec as far as pins are edited in them: where each pin stands, and all files written or none."""
+"""The files of a spec in which pins are edited: all of them, or none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pin:
-    """A pin that was set or taken away: its job, the Job that it names, the file and line, and what stood there."""
+    """A pin that was set or removed: its job, the Job that it names, the file and line, and the value before."""
 
     job: str
     name: str
@@ -41,14 +41,14 @@ class Pin:
 
     @property
     def place(self) -> str:
-        """The file and the line, as an editor opens them."""
+        """The file and the line, in an editor's form."""
         return f"{self.file}:{self.line}"
 
 
 class SpecFiles:
-    """The files of one environment, and what is wrong with what is asked of them.
+    """The files of one environment, and the reasons to refuse an edit.
 
-    ``way_out`` is what helps where a file cannot be edited; braces stand for the job.
+    ``way_out`` is the hint for a file that cannot be edited; braces stand for the job.
     """
 
     way_out = "edit it by hand"
@@ -62,7 +62,7 @@ class SpecFiles:
         self._found: list[Diagnostic] = []
 
     def known(self, jobs: Iterable[str]) -> list[str]:
-        """Return those of some jobs that there are, each once, and refuse the others."""
+        """Return the existing ones of some jobs, each once, and refuse the others."""
         asked = list(dict.fromkeys(jobs))
         for job in asked:
             if job not in self.jobs:
@@ -71,29 +71,25 @@ class SpecFiles:
         return [job for job in asked if job in self.jobs]
 
     def refuse(self, message: str, hint: str, span: Span | None, code: str = "TF605") -> None:
-        """Note one thing that cannot be done."""
+        """Note a reason to refuse."""
         self._found.append(Diagnostic(code=code, severity="error", message=message, span=span, hint=hint))
 
     def stop_on_errors(self) -> None:
-        """End the call where anything cannot be done.
-
-        Raises:
-            CompileError: with all that was found.
-        """
+        """Raise a `CompileError` with all reasons to refuse, if there are any."""
         if self._found:
             raise CompileError(self._found)
 
     def place(self, job: str) -> tuple[Document, Route]:
-        """Return the environment's own file in which a job stands, or is to stand, and the route of its pin."""
+        """Return the environment's own file for a job, and the route of the job's pin."""
         return self._files.get(("jobs", job), self.source.documents[0]), ("jobs", job, "pin")
 
     def span(self, job: str) -> Span:
-        """Return where a job stands in the environment's own files, or where it would."""
+        """Return the place of a job in the environment's own files, or the one it would have."""
         document, route = self.place(job)
         return document.span(route[:-1], on_key=True)
 
     def edited(self, pins: Mapping[str, str], changes: Changes) -> list[Pin]:
-        """Edit the files of some jobs, write those that differ, and say where each pin stands or stood."""
+        """Edit the files of some jobs, write those that differ, and return each pin with its place."""
         places: dict[Path, dict[str, Keys]] = {}
         for job in pins:
             document, route = self.place(job)
@@ -109,22 +105,18 @@ class SpecFiles:
                 self._refuse_edits(job for job in routes if any(routes[job][: len(r)] == r for r in error.routes))
         self.stop_on_errors()
         _write({path: text.encode() for path, text in after.items()}, before)
-        found = {
-            pin.job: pin
-            for path, routes in places.items()
-            for pin in self._pins(pins, routes, before[path], after[path])
-        }
+        done = (self._pins(pins, routes, before[path], after[path]) for path, routes in places.items())
+        found = {pin.job: pin for several in done for pin in several}
         return [found[job] for job in pins]
 
     def _refuse_edits(self, jobs: Iterable[str]) -> None:
         for job in jobs:
             message = f"the pin of '{job}' cannot be edited without changing anything else"
-            self.refuse(
-                message, f"an alias or a merge key is in the way: {self.way_out.replace('{}', job)}", self.span(job)
-            )
+            hint = f"an alias or a merge key is in the way: {self.way_out.replace('{}', job)}"
+            self.refuse(message, hint, self.span(job))
 
     def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:
-        """Say where the pins of one file stand, or stood if they are gone."""
+        """Yield the pins of one file with their places, the earlier ones if they are removed."""
         value = value_of(after)
         stand = all(reach(value, route) is not MISSING for route in routes.values())
         lines = lines_of(after if stand else before.decode(), routes.values())
@@ -134,19 +126,25 @@ class SpecFiles:
 
 
 def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
-    """Replace files whose content differs; if one cannot be, put back those that were.
+    """Replace files whose content differs, or none of them.
 
     Raises:
         CompileError: a file cannot be written.
     """
-    done: list[Path] = []
     try:
         for path, content in after.items():
             if content != before[path]:
                 replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-                done.append(path)
     except OSError as error:
-        for written in done:
-            with suppress(OSError):
-                replace_file(written, before[written], stat.S_IMODE(written.stat().st_mode))
+        put_back(before)
         raise unwritable(path, error) from error
+
+
+def put_back(before: Mapping[Path, bytes | None]) -> None:
+    """Restore the content of files as far as the system allows; None stands for no file."""
+    for path, content in before.items():
+        with suppress(OSError):
+            if content is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != content:
+                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))

@@ -6,16 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.report.as_json import problem
-from tfgitops.review.fieldchanges import ABSENT
+from tfgitops.review.changes import ABSENT
 from tfgitops.targets.kubernetes import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfgitops.review.causes import Cause
-    from tfgitops.review.changes import Change
-    from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.findings import Amount, EnvironmentReview, QueueTotals, Review
+    from tfgitops.review.changes import Change, FieldChange
+    from tfgitops.review.reviewresult import Amount, EnvironmentReview, QueueTotals, Review
     from tfgitops.spec.diagnostics import Diagnostic
 
     Json = dict[str, Any]

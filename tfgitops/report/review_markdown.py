@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from tfgitops.plugins.plain import printable
 from tfgitops.report.fitting import Block, fit
 from tfgitops.report.text import totals
-from tfgitops.review import words
+from tfgitops.review import phrases as words
 from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.review.changes import Change, Verdict
-    from tfgitops.review.findings import EnvironmentReview, Group, Review, Risk
+    from tfgitops.review.reviewresult import EnvironmentReview, Group, Review, Risk
     from tfgitops.spec.diagnostics import Diagnostic
 
 MARK = "<!-- tfgitops review -->"

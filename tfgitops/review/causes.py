@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfgitops.provenance.origins import Provenance
+from tfgitops.review.committedspecs import CommittedSpec
 from tfgitops.review.fieldcauses import Since, origins
-from tfgitops.review.pastspecs import Past
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.schema.formats import RESERVED_ENV
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
     from tfgitops.provenance.origins import Origin
-    from tfgitops.review.changes import Change
+    from tfgitops.review.changes import Change, FieldChange
     from tfgitops.review.fieldcauses import Found
-    from tfgitops.review.fieldchanges import FieldChange
     from tfgitops.review.history import Base
-    from tfgitops.review.specs import Difference, File
+    from tfgitops.review.specdifferences import File, SpecDifference
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.model import Environment, Job
     from tfgitops.targets.routes import Route
@@ -99,7 +98,7 @@ class Causes:
 
     def _after(self, base: Base) -> Since:
         plugins, root = self._session.plugins, self._session.project.root
-        past = Past(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
+        past = CommittedSpec(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
         return Since(past, plugins, self._present)
 
     def _explain_by_older(
@@ -123,7 +122,7 @@ class Causes:
         }
         return sorted(cause for cause in said if not (cause.own and cause.route[:2] == job.route))
 
-    def _cause(self, difference: Difference, origin: Origin | None) -> Cause:
+    def _cause(self, difference: SpecDifference, origin: Origin | None) -> Cause:
         """Return the place of a difference, or of what comes from there."""
         document, route = difference.place
         if origin is not None and len(origin.at) > len(route):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import Planned
 from tfgitops.provenance.origins import Provenance
-from tfgitops.review.fieldchanges import ABSENT
-from tfgitops.review.specs import Specs
+from tfgitops.review.changes import ABSENT
+from tfgitops.review.specdifferences import SpecDifferences
 from tfgitops.targets.routes import reach
 
 if TYPE_CHECKING:
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
     from tfgitops.plugins.door import Plugins
     from tfgitops.provenance.origins import Origin
-    from tfgitops.review.changes import Change
-    from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.pastspecs import Past
-    from tfgitops.review.specs import Difference
+    from tfgitops.review.changes import Change, FieldChange
+    from tfgitops.review.committedspecs import CommittedSpec
+    from tfgitops.review.specdifferences import SpecDifference
     from tfgitops.spec.model import Job
     from tfgitops.targets.routes import Route
 
-    Found = list[tuple[Difference, Origin | None]]
+    Found = list[tuple[SpecDifference, Origin | None]]
 
 
 class Since:
@@ -32,8 +31,8 @@ class Since:
     What is found are differences, each with the origin of the field, where that is what differs.
     """
 
-    def __init__(self, past: Past, plugins: Plugins, present: Provenance) -> None:
-        self.specs = Specs(past)
+    def __init__(self, past: CommittedSpec, plugins: Plugins, present: Provenance) -> None:
+        self.specs = SpecDifferences(past)
         self._past = past
         self._plugins = plugins
         self._present = present

@@ -1,4 +1,4 @@
-"""Reads what was committed from Git, with one process for all files and none for a file."""
+"""Reads committed files from Git, all with one process."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ if TYPE_CHECKING:
 
 DEFAULT_REF = "origin/HEAD"
 _DEEPEN = 100
-_NO_REPOSITORY = "not a git repository (or any"  # a `.git` that somebody put there to mark the root
-_VERSIONS_MAX = 2000  # of manifests in history that are looked at for a name that returns
+_NO_REPOSITORY = "not a git repository (or any"  # said also of an empty `.git` that marks the root
+_VERSIONS_MAX = 2000  # earlier versions of manifests that are read to find a name that returns
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
     """The commit that a review compares with: the merge base of HEAD and ``ref``.
 
-    ``blobs`` are the object ids of its files by their path from the top of the repository, below the folders asked for,
-    ``listed``.
-    ``moves`` leads from folders that there are now to those in which their files were.
+    ``blobs`` are the object ids of its files below the folders ``listed``, by path from the top of the repository.
+    ``moves`` leads from present folders to those in which their files were.
     """
 
     top: Path
@@ -40,7 +39,7 @@ class Base:
     moves: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def path(self, file: Path) -> str:
-        """Return the path of a file from the top of the repository, as Git writes it, and as the commit had it."""
+        """Return the path of a file from the top of the repository, as the commit had it."""
         file = file.resolve()
         path = (file.relative_to(self.top) if file.is_relative_to(self.top) else file).as_posix()
         moved = next((folder for folder in self.moves if f"{path}/".startswith(f"{folder}/")), None)
@@ -53,7 +52,7 @@ class Base:
         return dict(zip(wanted, found, strict=True))
 
     def find(self, path: str) -> bytes | None:
-        """Return the content of any file of the commit, also of one that was not asked for; None where it is not."""
+        """Return the content of any file of the commit, also of an unlisted one; None if there is none."""
         if path in self.blobs:
             return self.read([path])[path]
         if "." in self.listed or any(f"{path}/".startswith(f"{folder}/") for folder in self.listed):
@@ -62,9 +61,9 @@ class Base:
         return None if result.returncode else result.stdout
 
     def newest(self, changing: str, files: Iterable[Path]) -> Base | None:
-        """Return the newest commit up to this one that changed something below a folder, with some files.
+        """Return the newest commit up to this one that changed a folder, listing some files.
 
-        None where a shallow clone does not have it.
+        None if a shallow clone does not have it.
         """
         said = _git(self.top, "log", "-1", "--format=%H %P", self.commit, "--", changing).split()
         if not said or said[0] == self.commit:
@@ -75,19 +74,19 @@ class Base:
         return replace(self, commit=said[0], blobs=_blobs_of(self.top, said[0], listed), listed=listed)
 
     def differs(self, path: str, text: str) -> bool:
-        """Tell whether a file's text is another than in the commit, without reading that."""
+        """Tell whether a file's text differs from the commit, by its object id."""
         blob = self.blobs.get(path)
         return blob is None or blob != _object_id(text.encode(), len(blob))
 
     def has_changed(self, file: Path) -> bool:
-        """Tell whether a file is another than in the commit, or is only there or here."""
-        path, text = self.path(file), read_file(file).decode(errors="replace") if kind_of(file) == "file" else None
-        return (path in self.blobs) != (text is not None) or (text is not None and self.differs(path, text))
+        """Tell whether a file differs from the commit, or only one of both has it."""
+        path = self.path(file)
+        if kind_of(file) != "file":
+            return path in self.blobs
+        return self.differs(path, read_file(file).decode(errors="replace"))
 
     def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
-        """Return earlier versions of some files, of all commits before: the newest first, and not without end."""
-        if not paths:
-            return {}
+        """Return the earlier versions of some files, the newest first, up to a limit."""
         listing = _git(
             self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
             "-O/dev/null", self.commit, "--", *paths,
@@ -105,10 +104,10 @@ class Base:
 
 
 def find_head(root: Path, places: Iterable[Path]) -> Base | None:
-    """Return the newest commit, and the files that it has below some places; None where there is none to ask.
+    """Return the newest commit with its files below some places; None without Git, repository or commit.
 
     Raises:
-        CompileError: there is a repository, and Git cannot say what is in it.
+        CompileError: there is a repository that Git cannot read.
     """
     mark = next((folder / ".git" for folder in (root, *root.parents) if is_there(folder / ".git")), None)
     if mark is None:
@@ -127,7 +126,7 @@ def find_head(root: Path, places: Iterable[Path]) -> Base | None:
 
 
 def _holds_something(mark: Path) -> bool:
-    """Tell whether a `.git` is more than a mark, be it that nobody may look into it."""
+    """Tell whether a `.git` is more than a mark, or cannot be read."""
     try:
         return is_there(mark / "HEAD")
     except OSError:
@@ -135,10 +134,10 @@ def _holds_something(mark: Path) -> bool:
 
 
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
-    """Find the merge base of HEAD and a ref, and list the files that it has below some folders.
+    """Return the merge base of HEAD and a ref, with its files below some folders.
 
     Raises:
-        CompileError: there is no Git, no repository, no such ref, or no merge base, each with what helps.
+        CompileError: there is no Git, no repository, no such ref, or no merge base; each has a hint.
     """
     top = _top(root)
     name = ref or DEFAULT_REF
@@ -155,13 +154,13 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
 
 
 def _inside(top: Path, places: Iterable[Path]) -> list[str]:
-    """Return the paths of some files and folders from the top of the repository, those outside left out."""
+    """Return the paths of files and folders from the top of the repository, without those outside."""
     inside = {place.resolve() for place in places}
     return sorted(place.relative_to(top).as_posix() for place in inside if place.is_relative_to(top))
 
 
 def _blobs_of(top: Path, commit: str, places: Sequence[str]) -> dict[str, str]:
-    """List the files that a commit has at some paths, or below them."""
+    """Return the object ids of the files that a commit has at or below some paths."""
     listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
     entries = (entry.partition("\t") for entry in listing.split("\0"))
     found = {path: meta.split() for meta, _, path in entries if path}
@@ -219,12 +218,12 @@ def _no_base(message: str, hint: str) -> CompileError:
 def _object_id(content: bytes, length: int) -> str:
     """Return the id that Git gives a file; its length tells SHA-1 from SHA-256 repositories."""
     data = b"blob %d\0" % len(content) + content
-    short = 40
-    return sha1(data, usedforsecurity=False).hexdigest() if length == short else sha256(data).hexdigest()
+    found = sha1(data, usedforsecurity=False).hexdigest()
+    return found if length == len(found) else sha256(data).hexdigest()
 
 
 def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:
-    """Read many objects by one process."""
+    """Return the content of many objects, read by one process."""
     if not ids:
         return []
     result = _run(top, "cat-file", "--batch", data="".join(f"{one}\n" for one in ids).encode())
@@ -246,11 +245,7 @@ def _succeeds(top: Path, *arguments: str) -> bool:
 
 
 def _git(top: Path, *arguments: str) -> str:
-    """Return what a command of Git prints.
-
-    Raises:
-        CompileError: it failed.
-    """
+    """Return the output of a command of Git, which must succeed."""
     result = _run(top, *arguments)
     if result.returncode:
         said = result.stderr.decode(errors="replace").strip().splitlines()

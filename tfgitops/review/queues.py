@@ -1,4 +1,4 @@
-"""What each queue of a cluster holds before and after a change, and whether its own change is taken."""
+"""The totals of each queue of a cluster before and after a change, and the changes of Queues that Volcano refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import level
 from tfgitops.review.changes import is_job, is_queue
-from tfgitops.review.findings import Amount, QueueTotals
+from tfgitops.review.reviewresult import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import pod_requests
 from tfgitops.targets.volcano.queue import judge_queue
@@ -21,30 +21,29 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import Accelerator
     from tfgitops.review.changes import Change
-    from tfgitops.review.findings import EnvironmentReview, QueueState
+    from tfgitops.review.reviewresult import EnvironmentReview, QueueState
     from tfgitops.targets.kubernetes.fault import Fault
 
     Json = dict[str, Any]
 
 _ROOT = "root"
+_JOBS = ""  # stands for the number of jobs among the amounts of resources
 _TITLES = {"cpu": "CPU", "memory": "memory"}
 
 
 @dataclass(kw_only=True)
 class _Side:
-    """The queues and what the jobs in each ask for, either before or after."""
+    """The queues, the number of jobs in each and what they request, either before or after."""
 
     queues: dict[str, Json] = field(default_factory=dict)
-    jobs: Counter[str] = field(default_factory=Counter)
     amounts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, manifest: Json, sign: int = 1) -> None:
         """Count an object in, or out again."""
         if is_job(manifest):
-            queue = manifest["spec"].get("queue", "default")
-            self.jobs[queue] += sign
-            for resource, amount in job_requests(manifest).items():
-                self.amounts[queue][resource] += sign * amount
+            amounts = self.amounts[manifest["spec"].get("queue", "default")]
+            for resource, amount in {_JOBS: 1, **_job_requests(manifest)}.items():
+                amounts[resource] += sign * amount
         elif is_queue(manifest):
             if sign > 0:
                 self.queues[manifest["metadata"]["name"]] = manifest
@@ -52,7 +51,7 @@ class _Side:
                 self.queues.pop(manifest["metadata"]["name"], None)
 
     def above(self, queue: str) -> Iterator[str]:
-        """Yield a queue and those above it, Volcano's root left out."""
+        """Yield a queue and its parents, without Volcano's root."""
         seen: set[str] = set()
         while queue and queue != _ROOT and queue not in seen:
             yield queue
@@ -60,30 +59,21 @@ class _Side:
             queue = (self.queues.get(queue, {}).get("spec") or {}).get("parent", _ROOT)
 
     @cached_property
-    def total_jobs(self) -> Counter[str]:
-        """The jobs of each queue together with all below it; asked when all is added."""
-        total: Counter[str] = Counter()
-        for queue, number in self.jobs.items():
-            total.update(dict.fromkeys(self.above(queue), number))
-        return total
-
-    @cached_property
     def total(self) -> dict[str, Counter[str]]:
-        """What the jobs of each queue ask for, together with all below it; asked when all is added."""
+        """The amounts of each queue with those of all queues below it; read it when all is added."""
         total: dict[str, Counter[str]] = defaultdict(Counter)
         for queue, amounts in self.amounts.items():
             for holder in self.above(queue):
                 total[holder].update(amounts)
         return total
 
-    def most(self, queue: str, resource: str) -> int | None:
-        """Return a queue's own limit of a resource."""
-        amounts = (self.queues.get(queue, {}).get("spec") or {}).get("capability") or {}
-        return quantity.parse(amounts[resource]) if resource in amounts else None
+    def limits(self, queue: str) -> Mapping[str, Any]:
+        """Return the capability of a queue by resource."""
+        return (self.queues.get(queue, {}).get("spec") or {}).get("capability") or {}
 
 
-def job_requests(manifest: Mapping[str, Any]) -> Counter[str]:
-    """Return what all pods of a Job ask for together, by resource, in nanos of its unit."""
+def _job_requests(manifest: Mapping[str, Any]) -> Counter[str]:
+    """Return the requests of all pods of a Job together, by resource, in nanos of its unit."""
     total: Counter[str] = Counter()
     for task in manifest["spec"].get("tasks") or ():
         replicas = task.get("replicas", 1)
@@ -97,7 +87,7 @@ def queue_totals(
 ) -> list[QueueTotals]:
     """Return the totals of each queue that jobs use or environments write, by cluster, parents first.
 
-    ``others`` are environments that are not reviewed, and have jobs in the same queues.
+    ``others`` are environments that are not reviewed but have jobs in the same queues.
     """
     found: list[QueueTotals] = []
     for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
@@ -113,7 +103,7 @@ def queue_totals(
 
 
 def _add(before: _Side, after: _Side, environments: Iterable[EnvironmentReview]) -> None:
-    """Count the objects of reviewed environments in, as they were and as they will be."""
+    """Count the objects of reviewed environments, as they were and as they will be."""
     for one in environments:
         for planned in one.compiled.objects if one.compiled else ():
             before.add(planned.manifest)
@@ -129,10 +119,10 @@ def _add(before: _Side, after: _Side, environments: Iterable[EnvironmentReview])
 def _of_cluster(
     cluster: str, before: _Side, after: _Side, accelerators: Sequence[Accelerator]
 ) -> Iterator[QueueTotals]:
-    names = {*before.total_jobs, *after.total_jobs, *before.queues, *after.queues}
+    names = {*before.total, *after.total, *before.queues, *after.queues}
     for name in sorted(names, key=lambda name: [*(after if name in after.queues else before).above(name)][::-1]):
         yield QueueTotals(
-            cluster=cluster, name=name, jobs_before=before.total_jobs[name], jobs_after=after.total_jobs[name],
+            cluster=cluster, name=name, jobs_before=before.total[name][_JOBS], jobs_after=after.total[name][_JOBS],
             amounts=tuple(_amounts(name, before, after, accelerators)), state=_state(name, before, after),
         )  # fmt: skip
 
@@ -144,25 +134,22 @@ def _state(name: str, before: _Side, after: _Side) -> QueueState:
 
 
 def _amounts(name: str, before: _Side, after: _Side, accelerators: Sequence[Accelerator]) -> Iterator[Amount]:
-    were, are = before.total[name], after.total[name]
-    limits = {resource for side in (before, after) for resource in _limits(side.queues.get(name))}
-    for resource in sorted({*were, *are, *limits}, key=lambda resource: ("/" not in resource, resource)):
+    were, are, limited, limits = before.total[name], after.total[name], before.limits(name), after.limits(name)
+    for resource in sorted({*were, *are, *limited, *limits}, key=lambda resource: ("/" not in resource, resource)):
         if resource not in _TITLES and "/" not in resource:
             continue
-        title, devices = title_of(resource, accelerators)
-        was_most, most = before.most(name, resource), after.most(name, resource)
+        title, devices = _title_of(resource, accelerators)
+        was_most, most = (
+            quantity.parse(side[resource]) * devices if resource in side else None for side in (limited, limits)
+        )
         yield Amount(
             resource=resource, title=title, before=were[resource] * devices, after=are[resource] * devices,
-            most=None if most is None else most * devices, was_most=None if was_most is None else was_most * devices,
+            most=most, was_most=was_most,
         )  # fmt: skip
 
 
-def _limits(queue: Json | None) -> Iterable[str]:
-    return ((queue or {}).get("spec") or {}).get("capability") or ()
-
-
-def title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, int]:
-    """Return the name of a resource for people, and how many devices one of it is."""
+def _title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, int]:
+    """Return the name of a resource for people, and the number of devices in one unit of it."""
     for one in accelerators:
         if one.is_of(resource):
             exact = one.resource == resource
@@ -171,19 +158,17 @@ def title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, i
 
 
 def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, Fault]:
-    """Return the changes of Queues that Volcano will refuse, by their identity, though all fits in the end.
+    """Return the faults of changes of Queues that Volcano will refuse on the way, by the `id` of the change.
 
-    Queues are applied one after the other, parents first: one that shrinks below what its child still has is refused,
-    and what comes behind it waits.
+    Queues are applied one after the other, parents first. Volcano refuses to shrink one below its child's present size,
+    and everything after it waits.
     """
     found: dict[int, Fault] = {}
     for cluster in sorted({one.cluster for one in environments}):
         reviews = [one for one in environments if one.cluster == cluster]
         changes = [change for one in reviews for change in one.changes if is_queue(change.manifest)]
         changed = [change for change in changes if change.after is not None]
-        if not changed:
-            continue
-        state = _before(reviews, changes)
+        state = _before(reviews, changes) if changed else {}
         for _, group in groupby(sorted(changed, key=_level), key=_level):
             found.update(_refused(list(group), state))
     return found
@@ -194,7 +179,7 @@ def _level(change: Change) -> Any:
 
 
 def _refused(changes: list[Change], state: dict[str, Json]) -> dict[int, Fault]:
-    """Apply the changes of one level to the state of the cluster, again and again, until the rest is refused."""
+    """Apply the changes of one level to the state of the cluster until Volcano refuses all that are left."""
     waiting = changes
     while True:
         refused = {}

@@ -1,4 +1,4 @@
-"""No training restarts by accident: what a build would restart although nobody changed the job itself."""
+"""The guard against accidental restarts: jobs that a build would restart although nobody changed their block."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_LINE = "what is no longer in the spec, or another version of a plugin or our
 
 @dataclass(frozen=True, kw_only=True)
 class Restart:
-    """A job that would start anew, although its own block in the spec is as it was."""
+    """A job that would start anew although its own block in the spec is unchanged."""
 
     job: Job
     folder: Path
@@ -50,7 +50,7 @@ class Restart:
 
 @dataclass(frozen=True, kw_only=True)
 class Consent:
-    """Which trainings may restart: those named, as ``JOB`` or ``ENV/JOB``, or all; ``pin_rest`` keeps the others."""
+    """The trainings that may restart: named as ``JOB`` or ``ENV/JOB``, or all; ``pin_rest`` pins the others."""
 
     jobs: frozenset[str] = frozenset()
     all: bool = False
@@ -61,7 +61,7 @@ class Consent:
         return self.all or bool(self.jobs & _names(restart.folder, restart.job.name))
 
     def unknown(self, results: Iterable[Compiled]) -> list[tuple[str, str]]:
-        """Return each name that is no job's, with a hint, unless an environment did not compile that may have it."""
+        """Return each unknown name with a hint; none if an environment that may have it did not compile."""
         known: set[str] = set()
         for compiled in results if self.jobs else ():
             if compiled.environment is None:
@@ -79,9 +79,9 @@ def _names(folder: Path, job: str) -> set[str]:
 
 
 class Guard:
-    """Keeps the trainings of one environment from restarting by accident.
+    """Keeps the trainings of one environment from accidental restarts.
 
-    What was committed is what HEAD has; outside Git, what the working tree has.
+    The committed manifests are those of HEAD; without Git, those of the working tree.
     """
 
     def __init__(self, compiled: Compiled, session: Session) -> None:
@@ -89,25 +89,20 @@ class Guard:
         self._session = session
 
     def restarts(self, differences: Iterable[Difference]) -> list[Restart]:
-        """List the jobs whose committed manifest has another name or namespace and the same ``own`` digest.
+        """Return the jobs whose committed manifest has another name or namespace and the same ``own`` digest.
 
-        They come in the order of their files; the committed manifests of jobs that differ are read.
+        They stand in the order of their files; only committed manifests of jobs that differ are read.
         """
-        if self._compiled.environment is None:
-            return []
+        environment, folder = self._compiled.environment, self._compiled.folder
         changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
-        jobs = {job.route: job for job in self._compiled.environment.jobs}
         differ = [one for one in self._compiled.objects if one.own and not one.text and one.path in changed]
-        if not differ:
+        if environment is None or not differ:
             return []
-        if self._head is None:  # then nobody knows what is missing
+        jobs = {job.route: job for job in environment.jobs}
+        if self._head is None:  # a missing manifest may be a new one
             differ = [one for one in differ if changed[one.path] != "missing"]
         texts = self._committed([one.path for one in differ])
-        found = [
-            _restart(self._compiled.folder, jobs[one.because], one, texts[one.path])
-            for one in differ
-            if one.path in texts
-        ]
+        found = (_restart(folder, jobs[one.because], one, texts[one.path]) for one in differ if one.path in texts)
         return [one for one in found if one]
 
     @cached_property
@@ -119,37 +114,33 @@ class Guard:
         project, folder = self._session.project, self._compiled.folder
         return find_head(project.root, [folder / MANIFESTS, folder / "jobs", *documents, *project.versions])
 
-    @property
-    def _other_version(self) -> str:
-        """What to blame where nothing in the specs differs, and which file says so, if one does."""
-        from tfgitops.review.findings import NO_LINE  # noqa: PLC0415 - for builds that stop alone
-
-        assert self._head is not None
-        named = [shown(path) for path in self._session.project.versions if self._head.has_changed(path)]
-        return f"{NO_LINE} ({', '.join(named) or 'no file says so'})"
-
     def _committed(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the committed text of each manifest that has one."""
+        """Return the committed texts of manifests by path."""
         top = self._compiled.folder / MANIFESTS
         if self._head is None:
             read = {path: read_manifest(f"{top}/{path}") for path in paths}
             return {path: text for path, text in read.items() if text is not None}
         named = {self._head.path(top / path): path for path in paths}
         contents = self._head.read(named)
-        return {named[full]: _text(content) for full, content in contents.items()}
+        texts = {full: content.decode(errors="replace") for full, content in contents.items()}
+        return {named[full]: text.replace("\r\n", "\n") for full, text in texts.items()}
 
     def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
-        """Say which lines would restart which trainings: one diagnostic a cause."""
+        """Yield a diagnostic for each cause, with the trainings that it would restart."""
         from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone
+        from tfgitops.review.reviewresult import NO_LINE  # noqa: PLC0415
 
-        environment = self._compiled.environment
+        environment, head = self._compiled.environment, self._head
         assert environment is not None
-        finder = Causes(environment, self._session, self._head, [restart.job for restart in restarts])
+        finder = Causes(environment, self._session, head, [restart.job for restart in restarts])
         by_cause: dict[Cause | str, list[Restart]] = defaultdict(list)
         for restart in restarts:
             causes = _causes(finder, restart)
-            unknown = causes is None or self._head is None
-            for cause in causes or (_NO_LINE if unknown else self._other_version,):
+            blamed = _NO_LINE
+            if head and causes == []:
+                versions = [shown(path) for path in self._session.project.versions if head.has_changed(path)]
+                blamed = f"{NO_LINE} ({', '.join(versions) or 'no file says so'})"
+            for cause in causes or (blamed,):
                 by_cause[cause].append(restart)
         for cause, group in by_cause.items():
             yield self._diagnostic(cause, group)
@@ -168,26 +159,22 @@ class Guard:
 
 
 def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
-    """Return the places that changed a job, none where no line of the specs did; None where that cannot be told."""
+    """Return the places that changed a job, none if no line of the specs did; None if the manifest is unreadable."""
     from tfgitops.review.changes import changes_of, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
 
     before = manifest_in(restart.committed)
-    if before is None or not is_job(before):  # somebody made something else of it
+    if before is None or not is_job(before):
         return None
     (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
     return finder.of(restart.job, restart.planned, change)
 
 
 def _way_out(folder: Path, group: Sequence[Restart]) -> str:
-    """Say with which flags to build: a pin keeps nothing in another namespace."""
+    """Name the flags to build with; a pin cannot keep a job in another namespace."""
     named = f"build with --restart {folder.name}/{group[0].job.name} if it may start anew (repeatable)"
     if any(restart.moved for restart in group):
         return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
     return f"{named}, with --restart-all, or with --pin-rest to keep all others as they run"
-
-
-def _text(content: bytes) -> str:
-    return content.decode(errors="replace").replace("\r\n", "\n")
 
 
 def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | None:

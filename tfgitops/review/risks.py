@@ -1,14 +1,14 @@
-"""What can go wrong when a change is applied: what a reviewer would want to be told."""
+"""The risks of applying a change."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
-from tfgitops.review.findings import NO_LINE, STARTS, Risk
-from tfgitops.review.sharing import listing, shared_folders
-from tfgitops.review.words import near
+from tfgitops.review.phrases import near
+from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
+from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
 from tfgitops.targets.kubernetes.image import pod_images
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfgitops.review.changes import Change
-    from tfgitops.review.findings import EnvironmentReview
     from tfgitops.review.history import Base
+    from tfgitops.review.reviewresult import EnvironmentReview
 
     Json = dict[str, Any]
 
 MANY = 3
-"""From how many trainings on one change that restarts them is a risk of its own."""
+"""The number of trainings from which on it is a risk that one change restarts them."""
 
 RISKS = {
     "foreign": "a file that was not generated, and is applied all the same",
@@ -49,7 +49,7 @@ _NO_LINE = (NO_LINE, "")
 
 
 def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:
-    """Return all risks of a change, the gravest first, and else in the order of environments."""
+    """Return all risks of a change, the gravest first, then in the order of environments."""
     found = []
     for one in environments:
         found += [
@@ -61,7 +61,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
 
 
 def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
-    """Find what lies in `manifests/` and no spec says so: a controller takes it for what was reviewed."""
+    """Find files in `manifests/` that no spec describes: a controller applies them too."""
     for code, was, advice in _HANDS:
         paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
         if paths:
@@ -96,7 +96,7 @@ def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
 
 
 def _fate(manifest: Json) -> str:
-    """Say what a controller does with an object that is no longer in Git, by what its annotations tell it."""
+    """Say what a controller does with an object that is no longer in Git, by its annotations."""
     annotations = (manifest["metadata"].get("annotations") or {}).items()
     if any(key == SYNC_OPTIONS and "Prune=false" in str(value) for key, value in annotations):
         return "Argo CD keeps it, and nothing describes it any more"
@@ -119,65 +119,55 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     earlier = base.earlier(sorted(paths))
     returning = []
     for full, path in paths.items():
-        name = f"\n  name: {new[path].new_name}\n".encode()
-        if any(name in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
+        line = f"\n  name: {new[path].new_name}\n".encode()
+        if any(line in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
             returning.append(new[path])
     if returning:
-        yield _returns(one, returning)
-
-
-def _returns(one: EnvironmentReview, changes: Sequence[Change]) -> Risk:
-    (first, *others), name = changes, changes[0].new_name
-    message = f"'{first.title}' returns to {name}, which ran before: it will run again"
-    if others:
-        listed = listing([change.title for change in changes])
-        message = f"{listed} return to names that ran before (as {name}): they will run again"
-    advice = "set `rerun` for a name of its own, or see that its folders may be written again"
-    return Risk(code="returns", environment=one.name, message=message, advice=advice)
+        name, listed = returning[0].new_name, listing([change.title for change in returning])
+        message = f"{listed} returns to {name}, which ran before: it will run again"
+        if len(returning) > 1:
+            message = f"{listed} return to names that ran before (as {name}): they will run again"
+        advice = "set `rerun` for a name of its own, or see that its folders may be written again"
+        yield Risk(code="returns", environment=one.name, message=message, advice=advice)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
     """Find what restarts many trainings, over all environments."""
-    restarted: Counter[tuple[str, str]] = Counter()
-    where: dict[tuple[str, str], dict[str, None]] = {}
-    moved: set[tuple[str, str]] = set()
+    restarted: dict[tuple[str, str], list[tuple[str, Change]]] = defaultdict(list)
     for one in environments:
         for group in one.groups:
             for change in group.changes:
                 causes = (*group.causes, *group.also.get(change.path, ()))
                 for place in {(cause.label, cause.span.file) for cause in causes} or {_NO_LINE}:
-                    restarted[place] += 1
-                    moved |= {place} if _namespace(change.before) != _namespace(change.after) else set()
-                    where.setdefault(place, {})[one.name] = None
-    for (label, file), number in sorted(restarted.items(), key=lambda item: (-item[1], item[0])):
-        if number >= MANY:
-            cause = f"`{label}` in {near(file)}" if file else label
-            names = list(where[label, file])
+                    restarted[place].append((one.name, change))
+    for (label, file), found in sorted(restarted.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(found) >= MANY:
+            names = sorted({name for name, _ in found})
+            advice = "pin those that should run on: tfgitops build --pin-rest"
+            if any(_moves(change) for _, change in found):
+                advice = "leave `namespace` as it was if they should run on: a pin keeps none of them"
             yield Risk(
                 code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",
-                message=f"{cause} restarts {number} trainings",
-                advice="leave `namespace` as it was if they should run on: a pin keeps none of them"
-                if (label, file) in moved
-                else "pin those that should run on: tfgitops build --pin-rest",
+                message=f"{f'`{label}` in {near(file)}' if file else label} restarts {len(found)} trainings",
+                advice=advice,
             )  # fmt: skip
 
 
-def _namespace(manifest: Json | None) -> str:
-    return str(manifest["metadata"].get("namespace", "")) if manifest else ""
+def _moves(change: Change) -> bool:
+    """Tell whether a job goes to another namespace."""
+    old, new = (str(one["metadata"].get("namespace", "")) if one else "" for one in (change.before, change.after))
+    return old != new
 
 
 def _growing(one: EnvironmentReview) -> Iterator[Risk]:
     for change in one.changes:
-        if change.kind == "PersistentVolumeClaim" and change.verdict == "in place" and _grown(change):
-            assert change.after is not None
-            storage = change.after["spec"].get("storageClassName")
+        before, after = change.before, change.after
+        is_claim = change.kind == "PersistentVolumeClaim" and change.verdict == "in place"
+        if is_claim and before and after and grows(before, after):
+            storage = after["spec"].get("storageClassName")
             what = f"storage class {storage}" if storage else "the default storage class"
             message = f"claim '{change.title}' grows, which {what} must allow (allowVolumeExpansion)"
             yield Risk(code="grows", environment=one.name, message=message, advice="else the change is refused")
-
-
-def _grown(change: Change) -> bool:
-    return change.before is not None and change.after is not None and grows(change.before, change.after)
 
 
 def _tags(one: EnvironmentReview) -> Iterator[Risk]:

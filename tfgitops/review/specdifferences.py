@@ -1,4 +1,4 @@
-"""What the files of a spec say otherwise than in a commit, and what of it a field of a job came from."""
+"""The differences between a spec and the same spec in a commit, and which of them a field comes from."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.plugins.settingsfile import TABLE
-from tfgitops.review.pastsettings import SettingsFile, settings_now
+from tfgitops.review.committedspecs import SettingsFile
 from tfgitops.spec.jobdigest import NO_NEW_RUN
 from tfgitops.spec.places import role_depth
+from tfgitops.spec.project import read_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfgitops.provenance.origins import Origin
-    from tfgitops.review.pastspecs import Past
+    from tfgitops.review.committedspecs import CommittedSpec
     from tfgitops.spec.document import Document
     from tfgitops.spec.model import Job
     from tfgitops.targets.routes import Route
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Difference:
-    """One thing that a file says otherwise than it did: something else, no more, or by now that it is removed.
+class SpecDifference:
+    """One change of a file: another value (``said``), a removed key, or a key that is ``null`` by now.
 
-    ``now`` and ``then`` are the file; one of them is None where only the other one is part of the spec. ``route`` is
-    that of the wide form, the outermost that differs.
+    ``now`` and ``then`` are the file; one is None where only the other is part of the spec. ``route`` is the outermost
+    route that differs, in the wide form.
     """
 
     now: File | None
@@ -41,13 +42,13 @@ class Difference:
 
     @property
     def place(self) -> tuple[File, Route]:
-        """The file that says it, or said it, and the route by which it is written there."""
+        """The file that has the change, or had the removed key, and the route as written there."""
         document = self.then if self.kind == "removed" else self.now
         assert document is not None
         return document, document.written(self.route)
 
     def is_at(self, document: File | None, origin: Origin) -> bool:
-        """Tell whether it differs there where a field came from, or in the block that a plugin made it of."""
+        """Tell whether the change is at a field's origin, or in the block from which a plugin made the field."""
         if document is None:
             return False
         written = document.written(self.route)
@@ -56,44 +57,44 @@ class Difference:
         return written[:short] == origin.at[:short] and (short == len(written) or is_block)
 
 
-class Specs:
-    """What the files of a spec say otherwise than in a commit, as far as some of its jobs go."""
+class SpecDifferences:
+    """The differences between the files of a spec and those of a commit, for some of its jobs."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: CommittedSpec) -> None:
         self._past = past
 
-    def said(self, origin: Origin) -> list[Difference]:
-        """Return what differs there where a field comes from now."""
+    def said(self, origin: Origin) -> list[SpecDifference]:
+        """Return the differences at a field's origin of today."""
         return [one for one in self._near(origin) if one.kind != "removed" and one.is_at(one.now, origin)]
 
-    def unsaid(self, job: Job, origin: Origin) -> list[Difference]:
-        """Return what differs there where a field came from, or removes it, or hides it, elsewhere."""
+    def unsaid(self, job: Job, origin: Origin) -> list[SpecDifference]:
+        """Return the differences at a field's earlier origin, else those that remove or hide it elsewhere."""
         found = [one for one in self._near(origin) if one.is_at(one.then, origin)]
         return found or [one for one in self._of(job) if _hides(one, origin.at)]
 
-    def led(self, job: Job) -> list[Difference]:
-        """Return what leads a job to other blocks, or other files, than it did."""
+    def led(self, job: Job) -> list[SpecDifference]:
+        """Return the differences that lead a job to other blocks or files."""
         links = [one for one in self._of(job) if one.route[:1] == ("jobs",) and one.route[2:] == ("from",)]
         return links or [one for one in self.differences if one.route == ("extends",)]
 
-    def pins(self, job: Job) -> list[Difference]:
-        """Return a pin of a job that was taken out: from then on all that had changed since takes effect."""
+    def pins(self, job: Job) -> list[SpecDifference]:
+        """Return the removed pin of a job, with which all that changed meanwhile takes effect."""
         return [one for one in self._of(job) if one.kind != "said" and one.route == (*job.route, "pin")]
 
-    def of_job(self, job: Job) -> list[Difference]:
-        """Return what differs in what a job says or inherits, and can make a new run."""
+    def of_job(self, job: Job) -> list[SpecDifference]:
+        """Return the differences that a job has or inherits, and that can start a new run."""
         return [one for one in self._of(job) if (_key(one.route) or "extends") not in (*NO_NEW_RUN, "from")]
 
-    def of_environment(self) -> list[Difference]:
-        """Return what differs outside of jobs and defaults, in blocks that plugins may read."""
+    def of_environment(self) -> list[SpecDifference]:
+        """Return the differences outside of jobs and defaults, in blocks that plugins may read."""
         return [one for one in self.differences if one.route[0] not in ("jobs", "defaults", "extends", "allow")]
 
     @cached_property
-    def differences(self) -> list[Difference]:
-        """All that differs, by file."""
+    def differences(self) -> list[SpecDifference]:
+        """All differences, by file."""
         past = self._past
         then = {document.name: document for document in past.documents}
-        found: list[Difference] = []
+        found: list[SpecDifference] = []
         for document in past.present:
             was = then.pop(document.name, None) or past.beside(document)
             if was is None or was.text != document.text:
@@ -102,14 +103,14 @@ class Specs:
         for was in then.values():
             if was.prefix:  # of other files, `extends` says that they are no more
                 found += _between(was, None, was.value, {}, was.prefix)
-        settings = settings_now(past.root)
+        settings = SettingsFile(root=past.root, settings=read_project(past.root).settings)
         found += _between(past.settings, settings, past.settings.settings, settings.settings, TABLE)
         return [one for one in found if not str(one.route[0]).startswith("x-")]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, Route], list[Difference]]:
-        """The differences by file and the first keys of their route: all by one, and by two."""
-        found: dict[tuple[str, Route], list[Difference]] = defaultdict(list)
+    def _by_place(self) -> dict[tuple[str, Route], list[SpecDifference]]:
+        """The differences by file and the first key of their route, and by its first two."""
+        found: dict[tuple[str, Route], list[SpecDifference]] = defaultdict(list)
         for one in self.differences:
             document = one.now or one.then
             assert document is not None
@@ -117,7 +118,7 @@ class Specs:
                 found[document.name, one.route[:depth]].append(one)
         return found
 
-    def _near(self, origin: Origin) -> Iterable[Difference]:
+    def _near(self, origin: Origin) -> Iterable[SpecDifference]:
         at = origin.at
         file = self._past.settings.name if at[: len(TABLE)] == TABLE else origin.span.file
         if len(at) < 2:  # noqa: PLR2004 - a block of the environment's
@@ -125,8 +126,8 @@ class Specs:
         above = [one for one in self._by_place.get((file, at[:1]), ()) if len(one.route) == 1]
         return [*self._by_place.get((file, at[:2]), ()), *above]
 
-    def _of(self, job: Job) -> Iterator[Difference]:
-        """Yield what differs in a job, in what it starts from, and in `defaults`."""
+    def _of(self, job: Job) -> Iterator[SpecDifference]:
+        """Yield the differences in a job, in the jobs that it starts from, and in `defaults`."""
         links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
         if self._past.environment:
             links |= dict.fromkeys(self._past.environment.places.chains.get(job.name, ()))
@@ -139,14 +140,14 @@ class Specs:
                     yield from (one for one in self._by_place.get((file, link[:1]), ()) if len(one.route) == 1)
 
 
-def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[Difference]:
+def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[SpecDifference]:
     """Yield where two values differ, the outermost routes."""
     if was == value:
         return
     if isinstance(was, dict) and isinstance(value, dict):
         for key in was:
             if key not in value:
-                yield Difference(now, then, (*at, key), "removed", was[key])
+                yield SpecDifference(now, then, (*at, key), "removed", was[key])
             else:
                 yield from _between(then, now, was[key], value[key], (*at, key))
         for key in value:
@@ -155,30 +156,30 @@ def _between(then: File | None, now: File | None, was: Any, value: Any, at: Rout
     elif isinstance(was, list) and isinstance(value, list):
         yield from _between_lists(then, now, was, value, at)
     else:
-        yield Difference(now, then, at, "null" if value is None else "said", value)
+        yield SpecDifference(now, then, at, "null" if value is None else "said", value)
 
 
-def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[Difference]:
-    yield Difference(now, then, at, "null" if value is None else "said", value)
+def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[SpecDifference]:
+    yield SpecDifference(now, then, at, "null" if value is None else "said", value)
     for inner in _nulls(value):
         if inner:
-            yield Difference(now, then, (*at, *inner), "null", None)
+            yield SpecDifference(now, then, (*at, *inner), "null", None)
 
 
 def _between_lists(
     then: File | None, now: File | None, was: list[Any], value: list[Any], at: Route
-) -> Iterator[Difference]:
-    found = False
-    for index, element in enumerate(value):
-        if element not in was:
-            found = True
-            yield Difference(now, then, (*at, index), "said", element)
-    for index, element in enumerate(was):
-        if element not in value and (index >= len(value) or value[index] in was):
-            found = True
-            yield Difference(now, then, (*at, index), "removed", element)
-    if not found:
-        yield Difference(now, then, at, "said", value)
+) -> list[SpecDifference]:
+    found = [
+        SpecDifference(now, then, (*at, index), "said", element)
+        for index, element in enumerate(value)
+        if element not in was
+    ]
+    found += [
+        SpecDifference(now, then, (*at, index), "removed", element)
+        for index, element in enumerate(was)
+        if element not in value and (index >= len(value) or value[index] in was)
+    ]
+    return found or [SpecDifference(now, then, at, "said", value)]
 
 
 def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
@@ -190,26 +191,26 @@ def _nulls(value: Any, at: Route = ()) -> Iterator[Route]:
 
 
 def _inner(route: Route) -> Route:
-    """Return a route without what leads to a job, or to `defaults`."""
+    """Return a route below its job or `defaults`."""
     return route[2:] if route[:1] == ("jobs",) else route[1:] if route[:1] == ("defaults",) else route
 
 
 def _key(route: Route) -> str:
-    """Return the key of a job, of a role, or at the top, that a route leads into; nothing where it does not."""
+    """Return the key of a job, of a role, or at the top, into which a route leads, if any."""
     inner = _inner(route)
     depth = role_depth(inner) if inner else 0
     return str(inner[depth]) if len(inner) > depth else ""
 
 
-def _hides(one: Difference, at: Route) -> bool:
-    """Tell whether a difference takes away, or covers, what a weaker part says at a route."""
+def _hides(one: SpecDifference, at: Route) -> bool:
+    """Tell whether a difference removes or overrides a weaker value at a route."""
     if one.kind == "removed" or isinstance(one.value, dict):
         return False
     return any(keys == others[: len(keys)] for keys in _forms(one.route) for others in _forms(at))
 
 
 def _forms(route: Route) -> Iterator[Route]:
-    """Yield what of a route is within its job, and the same without the role, whose keys may be its job's."""
+    """Yield a route below its job, with and without its role: a role's keys may be its job's."""
     inner = _inner(route)
     yield inner
     depth = role_depth(inner) if inner else 0

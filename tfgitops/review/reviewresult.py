@@ -1,4 +1,4 @@
-"""What a review says, as values: per environment, per queue, and what can go wrong."""
+"""The result of a review: environments, queues and risks."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 QueueState = Literal["ours", "new", "gone", "external"]
 NO_LINE = "another version of the compiler or of a plugin"
-"""What started a training anew, where nothing in the specs differs."""
+"""The cause of a new run if nothing in the specs differs."""
 
 State = Literal["compared", "new", "gone", "broken"]
 
 STARTS = ("new run", "added", "renamed")
-"""What becomes of a job that starts, from nothing."""
+"""The verdicts on jobs that start."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Trainings that start anew for the same reasons, and what some of them have beside, by the path of their manifest.
+    """Trainings that start anew for the same causes, and further causes of some, by the path of their manifest.
 
-    ``causes`` is empty where no line of a spec is the reason. ``stale`` are the names of those whose manifests at the
-    base are older than its specs.
+    ``causes`` is empty if no line of a spec is one. ``stale`` are the jobs whose manifests at the base are older than
+    its specs.
     """
 
     causes: tuple[Cause, ...]
@@ -41,13 +41,12 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentReview:
-    """What becomes of the objects of one environment.
+    """The review of one environment.
 
-    ``state`` is ``new`` where the commit has no manifests of it, ``gone`` where only the commit has, and ``broken``
-    where it does not compile, so that nothing can be said. ``differences`` are committed manifests in the working tree
-    that are not as compiled, ``blocked`` says what is in the way of some. ``other_cluster`` is where an environment was
-    (``new``) or is now (``gone``) whose ``cluster`` changed; ``shared`` is whether it has objects of another
-    environment, or another has some of its.
+    ``state`` is ``new`` if the commit has no manifests of it, ``gone`` if only the commit has some, and ``broken`` if
+    it does not compile. ``differences`` are manifests in the working tree that are not as compiled; ``blocked`` says
+    why they cannot be compared. If its ``cluster`` changed, ``other_cluster`` is the earlier one (of a ``new`` one) or
+    the present one (``gone``). ``shared`` is whether it took objects from another environment or gave some away.
     """
 
     name: str
@@ -69,10 +68,9 @@ class EnvironmentReview:
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """How much of one resource the jobs of a queue ask for together, before and after, in nanos of its unit.
+    """The amount of one resource that the jobs of a queue request together, in nanos of its unit.
 
-    ``most`` is the queue's capability after the change, ``was_most`` before; None where there is no limit,
-    or the queue is not ours.
+    ``most`` is the queue's capability after the change, ``was_most`` before; None if it has none or is not ours.
     """
 
     resource: str
@@ -84,7 +82,7 @@ class Amount:
 
     @property
     def changed(self) -> bool:
-        """Whether anything of it differs."""
+        """Whether the amount or the capability differs."""
         return self.before != self.after or self.most != self.was_most
 
 
@@ -92,8 +90,8 @@ class Amount:
 class QueueTotals:
     """The totals of one queue of a cluster, with all queues below it.
 
-    ``state`` is ``new`` or ``gone`` where only one side writes the queue, ``external`` where none does, so that its
-    capability is not known.
+    ``state`` is ``new`` or ``gone`` if only one side writes the queue, ``external`` if none does: then its capability
+    is unknown.
     """
 
     cluster: str
@@ -111,7 +109,7 @@ class QueueTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Something that can go wrong, in one sentence, and what there is to do."""
+    """A risk in one sentence, and advice."""
 
     code: str
     environment: str
@@ -121,10 +119,10 @@ class Risk:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """All that a review says.
+    """A whole review.
 
-    ``beside`` are environments that are not reviewed, and whose jobs are in the totals. ``outside`` are files that
-    changed and name the versions of the compiler and its plugins, or are a plugin.
+    ``beside`` are environments that are not reviewed but count in the totals. ``outside`` are the changed files that
+    name the versions of the compiler and its plugins, or are a plugin.
     """
 
     ref: str
@@ -137,31 +135,32 @@ class Review:
 
     @property
     def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:
-        """All objects that something becomes of, with their environment."""
+        """All changes, each with its environment."""
         return tuple((one, change) for one in self.environments for change in one.changes)
 
     @property
     def by_hand(self) -> int:
-        """How many files below ``manifests/`` are somebody else's, or were edited: a controller applies them so."""
-        states = [difference.state for one in self.environments for difference in one.differences]
-        return states.count("foreign") + states.count("edited") + sum(len(one.blocked) for one in self.environments)
+        """The number of foreign or edited files below ``manifests/``, which a controller applies as they are."""
+        return sum(len(one.blocked) for one in self.environments) + len(self._states) - self.stale
 
     @property
     def stale(self) -> int:
-        """How many manifests the next `build` will write or remove, and not because they were edited."""
-        states = [difference.state for one in self.environments for difference in one.differences]
-        return sum(state not in ("foreign", "edited") for state in states)
+        """The number of unedited manifests that the next `build` will write or remove."""
+        return sum(state not in ("foreign", "edited") for state in self._states)
+
+    @property
+    def _states(self) -> list[str]:
+        return [difference.state for one in self.environments for difference in one.differences]
 
     @property
     def changes_something(self) -> bool:
-        """Whether anything will be another in the cluster, by the specs or by what is committed beside them."""
+        """Whether anything will change in the cluster, by the specs or by files committed beside them."""
         return bool(self.changes or self.by_hand or self.stale)
 
     def counts(self) -> Mapping[str, int]:
-        """Count the trainings by what becomes of them; further objects stand under ``refused`` and ``other``."""
-        counts = dict.fromkeys(
-            ("new run", "renamed", "added", "removed", "in place", "refused", "unchanged", "other"), 0
-        )
+        """Count the trainings by verdict, and further objects as ``refused`` or ``other``."""
+        verdicts = ("new run", "renamed", "added", "removed", "in place", "refused", "unchanged", "other")
+        counts = dict.fromkeys(verdicts, 0)
         for one in self.environments:
             counts["unchanged"] += one.jobs_unchanged
             for change in one.changes:

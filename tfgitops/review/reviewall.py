@@ -1,4 +1,4 @@
-"""Reviews a change: what is committed at the merge base against what the working tree compiles to."""
+"""Reviews all environments: the manifests at the merge base against what the working tree compiles to."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.review import words
-from tfgitops.review.compare import (
-    Committed,
+from tfgitops.review import phrases
+from tfgitops.review.environmentreview import (
+    BaseFiles,
     cluster_at,
     committed,
     differences_of,
+    moved_between,
     review_environment,
     review_gone,
     sort_changes,
 )
-from tfgitops.review.findings import EnvironmentReview, Review
 from tfgitops.review.history import find_base
-from tfgitops.review.moves import moved_between
 from tfgitops.review.queues import queue_totals, refused_queues
+from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
@@ -33,14 +33,13 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
     from tfgitops.spec.diagnostics import Problem
-    from tfgitops.targets.kubernetes.fault import Fault
 
 
 def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path], ref: str | None = None) -> Review:
     """Review compiled environments, and those below the same paths that only the base has.
 
     Raises:
-        CompileError: Git cannot say what was there before.
+        CompileError: Git cannot read the base.
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
@@ -51,20 +50,20 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
         queues=tuple(queue_totals(found, accelerators, others)),
-        beside=tuple(words.named(one.folder) for one in others),
-        outside=tuple(words.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
+        beside=tuple(phrases.named(one.folder) for one in others),
+        outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
 
 
 def _base(session: Session, places: Iterable[Path], ref: str | None) -> Base:
     try:
         return find_base(session.project.root, places, ref)
-    except CompileError as error:  # then nobody knows whether there ever was what is not there
+    except CompileError as error:  # then an absent path may never have existed
         raise CompileError([*(problem for _, problem in session.absent), *error.diagnostics]) from error
 
 
 def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list[EnvironmentReview]:
-    """Review each environment that there is, or was at one of the paths that were asked for."""
+    """Review each environment that exists now or existed at one of the requested paths."""
     was = committed(base, session.folders)
     never = [
         problem
@@ -81,13 +80,21 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         if old.manifests and not is_there(place / SPEC):
             found.append(replace(review_gone(place, old, base), **differences_of(place, ())))
     known = {one.folder for one in found}
-    return found + [_abandoned(folder) for folder in session.abandoned if folder not in known]
+    for left in session.abandoned:  # manifests that had no spec at the base either
+        if left not in known:
+            found.append(
+                EnvironmentReview(
+                    name=phrases.named(left), folder=left, state="compared", cluster=left.name,
+                    **differences_of(left, ()),
+                )
+            )  # fmt: skip
+    return found
 
 
 def _on_its_clusters(
-    compiled: Compiled, was: Committed | None, base: Base, session: Session
+    compiled: Compiled, was: BaseFiles | None, base: Base, session: Session
 ) -> Iterator[EnvironmentReview]:
-    """Review an environment; one whose `cluster` is another goes from there as a whole, and is new where it is now."""
+    """Review an environment; one whose `cluster` changed is gone from the old cluster and new on the present one."""
     environment = compiled.environment
     if was and was.manifests and environment and compiled.ok:
         cluster = cluster_at(base, was, compiled.folder)
@@ -98,15 +105,8 @@ def _on_its_clusters(
     yield review_environment(compiled, was, base, session)
 
 
-def _abandoned(folder: Path) -> EnvironmentReview:
-    """Return what is to be said of manifests that had no spec before either: that they are not as any spec says."""
-    return EnvironmentReview(
-        name=words.named(folder), folder=folder, state="compared", cluster=folder.name, **differences_of(folder, ())
-    )
-
-
 def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compiled]:
-    """Compile what stands beside the reviewed environments and lands on the same clusters: it shares their queues."""
+    """Compile the neighbours of the reviewed environments on the same clusters, which share their queues."""
     clusters = {one.cluster for one in found}
     beside = {one.folder.parent for one in found} - {session.project.root}
     folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
@@ -115,7 +115,7 @@ def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compil
 
 
 def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
-    """Return the folders that are reviewed, and the files that their specs are made of."""
+    """Return the reviewed folders and the files of their specs."""
     folders = [path.parent if path.name == SPEC else path for path in paths]
     environments = [compiled.environment for compiled in results if compiled.environment]
     return [*folders, *(document.path for one in environments for document in one.places.documents)]
@@ -124,17 +124,12 @@ def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
 def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
     """Mark the changes of Queues that Volcano will refuse, and say why."""
     refused = refused_queues(found)
-    if not refused:
-        return found
+    why = {known: f"while the queues below it are as they were: {fault.message}" for known, fault in refused.items()}
     marked = []
     for one in found:
         changes = [
-            replace(change, verdict="refused", reason=_why(refused[id(change)])) if id(change) in refused else change
+            replace(change, verdict="refused", reason=why[id(change)]) if id(change) in why else change
             for change in one.changes
         ]
         marked.append(replace(one, changes=tuple(sort_changes(changes))))
     return marked
-
-
-def _why(fault: Fault) -> str:
-    return f"while the queues below it are as they were: {fault.message}"

@@ -1,4 +1,4 @@
-"""The words of a review that all its forms share: fields, amounts, causes and counts, as people say them."""
+"""The phrases that all forms of a review share: fields, amounts, causes and counts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.causes import is_discovery
-from tfgitops.review.fieldchanges import ABSENT
-from tfgitops.review.findings import NO_LINE
+from tfgitops.review.changes import ABSENT
+from tfgitops.review.reviewresult import NO_LINE
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.disk import shown
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.review.causes import Cause
-    from tfgitops.review.changes import Change
-    from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.findings import Amount, EnvironmentReview, Group, QueueTotals, Review
+    from tfgitops.review.changes import Change, FieldChange
+    from tfgitops.review.reviewresult import Amount, EnvironmentReview, Group, QueueTotals, Review
 
 _VALUE_MAX = 60
 _FIELDS_MAX = 8
@@ -42,21 +41,24 @@ _STATES = {
 
 
 def state(one: EnvironmentReview) -> str:
-    """Say what becomes of an environment as a whole, behind its name; nothing where it is as it was."""
-    if one.other_cluster and one.state == "new":
-        said = f"it was on cluster {one.other_cluster}, so all of it is new here"
-    elif one.other_cluster:
+    """Say what becomes of an environment as a whole, to stand behind its name; "" if it is as it was."""
+    said = _STATES.get((one.state, one.shared), "")
+    if one.other_cluster:
         said = f"it is on cluster {one.other_cluster} now, so all of it goes from here"
-    else:
-        said = _STATES.get((one.state, one.shared), "")
+        if one.state == "new":
+            said = f"it was on cluster {one.other_cluster}, so all of it is new here"
     return f": {said}" if said else ""
 
 
 def headline(review: Review) -> str:
     """Sum up in one sentence what becomes of the trainings."""
     said = _becomes(review)
-    if not said:
-        said = ["no training restarts, starts or stops" if review.changes else _nothing(review)]
+    if not said and review.changes:
+        said = ["no training restarts, starts or stops"]
+    elif not said:
+        said = ["the specs change nothing" if review.by_hand or review.stale else "nothing will change"]
+        if review.stale:
+            said = [f"{said[0]}, but {_manifests(review.stale, 'not as they say')}"]
     elif unchanged := review.counts()["unchanged"]:
         said.append(f"{unchanged} {'runs' if unchanged == 1 else 'run'} on")
     return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
@@ -82,12 +84,6 @@ def _becomes(review: Review) -> list[str]:
     return said
 
 
-def _nothing(review: Review) -> str:
-    if review.stale:
-        return f"the specs change nothing, but {_manifests(review.stale, 'not as they say')}"
-    return "the specs change nothing" if review.by_hand else "nothing will change"
-
-
 def _manifests(number: int, what: str) -> str:
     return f"{number} manifest{' is' if number == 1 else 's are'} {what}"
 
@@ -98,13 +94,13 @@ def has_news(one: EnvironmentReview) -> bool:
 
 
 def unchanged(one: EnvironmentReview) -> str:
-    """Count what stays as it is in an environment in which something else changes."""
+    """Count the unchanged objects of an environment."""
     others = one.unchanged - one.jobs_unchanged
     return f"{counted(one.jobs_unchanged, 'training')}, {counted(others, 'further object')}"
 
 
 def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
-    """Return the state and path of each manifest that `build` makes what the specs say: not of the files of others."""
+    """Return the state and path of each manifest that `build` will write or remove; it leaves the files of others."""
     return [
         (found.state, f"{near(shown(one.folder / MANIFESTS))}/{found.path}")
         for one in environments
@@ -114,18 +110,18 @@ def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
 
 
 def near(path: str) -> str:
-    """Name a path from here, with dots where that is shorter: from inside an environment the files above it, too."""
+    """Name a path from here, with dots where that is shorter."""
     return min(path, os.path.relpath(path), key=len) if os.path.isabs(path) else path  # noqa: PTH117 - a text
 
 
 def named(folder: Path) -> str:
-    """Name an environment by its path from here, or by its folder's name where that path would be a dot."""
+    """Name an environment by its path from here, or by its folder's name instead of a dot."""
     name = near(shown(folder))
     return folder.name if name == "." else name
 
 
 def why(group: Group, review: Review) -> list[tuple[str, str]]:
-    """Return what caused new runs, each with its place."""
+    """Return the causes of new runs, each with its place."""
     if not group.causes:
         outside = ", ".join(review.outside)
         return [(NO_LINE if outside else f"{NO_LINE} (no file says so)", outside)]
@@ -138,7 +134,7 @@ def reason(cause: Cause) -> tuple[str, str]:
 
 
 def shared_fields(changes: Sequence[Change]) -> tuple[list[Field], dict[str, list[Field]]]:
-    """Return what can be said of the fields of all of some changes, and of each what is left, by its path."""
+    """Return the fields that some changes share, and the other fields of each by its path."""
     if len(changes) == 1:
         return fields_of(changes[0]), {}
     said = {change.path: _fields(change) for change in changes}
@@ -149,12 +145,12 @@ def shared_fields(changes: Sequence[Change]) -> tuple[list[Field], dict[str, lis
 
 
 def fields_of(change: Change) -> list[Field]:
-    """Say which fields differ, one that several roles share once; its roles are named unless all have it."""
+    """Return the fields that differ, one of several roles once, with its roles unless all have it."""
     return list(_fields(change).values())
 
 
 def _fields(change: Change) -> dict[Field, Field]:
-    """Say which fields differ, without their roles, and each as it is said with those."""
+    """Return the fields that differ without their roles, each with the same field as it is said with them."""
     grouped: dict[Field, list[str]] = {}
     for field, remark in _telling(change):
         role, name = _short(field.path)
@@ -171,7 +167,7 @@ def _fields(change: Change) -> dict[Field, Field]:
 
 
 def _said(field: FieldChange, name: str) -> Field:
-    """Say what becomes of a field; of one that is a whole block, and that only one side has, just that."""
+    """Say what becomes of a field; of a whole block that only one side has, just that."""
     if is_discovery(field):
         return _ADDRESSES, "", ""
     if field.before is ABSENT and _is_block(field.after):
@@ -182,7 +178,7 @@ def _said(field: FieldChange, name: str) -> Field:
 
 
 def _both(before: str, after: str) -> tuple[str, str]:
-    """Cut two values to where they differ, if they are long; a little of what comes before stays."""
+    """Cut two long values to where they differ, with a little of the text before."""
     start = 0
     if max(len(before), len(after)) > _VALUE_MAX:
         pairs = enumerate(zip(before, after, strict=False))
@@ -203,9 +199,10 @@ def _is_block(given: Any) -> bool:
 
 
 def _telling(change: Change) -> list[tuple[FieldChange, str]]:
-    """Return the fields that say why something becomes of an object, and a remark for those that are no reason.
+    """Return the fields that explain a change, each with a remark if it is no reason.
 
-    Of addresses the reason is how many pods there are by now; else what changes in place stands behind the reasons.
+    Addresses change because the number of pods does, so all fields are shown; else fields that change in place come
+    behind the reasons.
     """
     if change.verdict != "new run":
         return [(field, "") for field in change.hard or change.fields]
@@ -260,36 +257,27 @@ def amount(resource: str, nanos: int) -> str:
     return f"{nanos / quantity.NANO:,.3f}".rstrip("0").rstrip(".")
 
 
-def _difference(one: Amount) -> str:
-    """Write what a queue gains or loses of a resource."""
-    change = one.after - one.before
-    return "" if not change else f"{'+' if change > 0 else '-'}{amount(one.resource, abs(change))}"
-
-
 def _capability(one: Amount, queue: QueueTotals) -> str:
-    """Write a queue's limit of a resource, with the one before if it was another."""
+    """Write a queue's limit of a resource, the earlier one if it differs, and whether its jobs exceed it."""
     if queue.state == "external":
         return "not ours to know"
     before, after = ("no limit" if most is None else amount(one.resource, most) for most in (one.was_most, one.most))
     if queue.state == "gone":
         return f"was {before}"
-    return after if before == after or queue.state == "new" else f"{before} → {after}"
-
-
-def _remark(one: Amount) -> str:
-    """Say where the jobs of a queue do not fit in it together."""
-    return "(they take turns)" if one.most is not None and one.after > one.most else ""
+    said = after if before == after or queue.state == "new" else f"{before} → {after}"
+    return f"{said} (they take turns)" if one.most is not None and one.after > one.most else said
 
 
 def queue_rows(one: QueueTotals, *, everything: bool = False) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield what its jobs ask for, of what changes or of all: title, before, after, change, capability."""
+    """Yield the requests that change, or all: title, before, after, change, capability."""
     change = one.jobs_after - one.jobs_before
     yield "jobs", str(one.jobs_before), str(one.jobs_after), f"{change:+d}" if change else "", ""
     for asked in one.amounts:
         if asked.changed or everything:
             before, after = amount(asked.resource, asked.before), amount(asked.resource, asked.after)
-            limit = " ".join(filter(None, (_capability(asked, one), _remark(asked))))
-            yield asked.title, before, after, _difference(asked), limit
+            more = asked.after - asked.before
+            difference = f"{'+' if more > 0 else '-'}{amount(asked.resource, abs(more))}" if more else ""
+            yield asked.title, before, after, difference, _capability(asked, one)
 
 
 def queue_name(totals: QueueTotals, clusters: int) -> str:
