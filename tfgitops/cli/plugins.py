@@ -90,7 +90,7 @@ def try_(
     refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
-    from tfgitops.testing.trials import find_subject, run  # noqa: PLC0415
+    from tfgitops.testing.plugintests import find_subject, run  # noqa: PLC0415
 
     outcomes = []
     for outcome in run(find_subject(path), refresh=refresh):
