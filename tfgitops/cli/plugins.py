@@ -51,8 +51,7 @@ def new(
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
-    from tfgitops.testing.scaffold.create import write_local, write_package  # noqa: PLC0415
-    from tfgitops.testing.scaffold.pluginnames import forms_of  # noqa: PLC0415
+    from tfgitops.testing.scaffold.create import forms_of, write_local, write_package  # noqa: PLC0415
 
     forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
     folder = output or Path(f"tfgitops-{name}")

@@ -1,4 +1,4 @@
-"""All that can be tried of a plugin: its cases, and the contract on their specs; by pytest, or without."""
+"""Test a plugin on its cases, and the contract on their specs: with pytest, or for `tfgitops plugins test`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.diagnostics import CompileError, counted
 from tfgitops.spec.disk import kind_of, resolved
 from tfgitops.spec.load import find_environments, shown
 from tfgitops.spec.project import find_root, read_project
@@ -93,9 +93,8 @@ def find_subject(path: Path) -> Subject:
     """
     path = resolved(path)
     if kind_of(path) == "nothing":
-        raise CompileError.of(
-            "TF101", f"{path} is not there", "name a package's folder, a repository or a local plugin's file"
-        )
+        hint = "name a package's folder, a repository or a local plugin's file"
+        raise CompileError.of("TF101", f"{path} is not there", hint)
     folder = path if path.is_dir() else path.parent
     root, settings = folder, {}
     if names_plugins(folder / "pyproject.toml"):
@@ -109,7 +108,14 @@ def find_subject(path: Path) -> Subject:
         hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
         raise CompileError.of("TF101", f"there is no plugin in {shown(path)}", hint)
     cases = _cases(folder) or _cases(root)
-    specs = specs_of(cases) if cases else _environments(root, plugins)
+    specs = specs_of(cases)
+    if not cases:
+        if not (root / "environments").is_dir():
+            names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
+            hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
+            message = f"there are no cases, and no environments, to try the plugin {names} on"
+            raise CompileError.of("TF101", message, hint)
+        specs = find_environments(root / "environments")
     return Subject(plugins=tuple(plugins), cases=tuple(cases), specs=tuple(specs), settings=settings)
 
 
@@ -117,14 +123,14 @@ def run(subject: Subject, *, refresh: bool = False) -> Iterator[Outcome]:
     """Try each case, and then each plugin's contract; ``refresh`` writes anew what the cases expect."""
     together = find_plugins(*subject.plugins)
     for case in subject.cases:
+        fault = ""
         try:
             case.run(together, refresh=refresh, settings=subject.settings)
-            yield Outcome(name=f"case {case.name}")
         except CaseFailedError as error:
-            yield Outcome(name=f"case {case.name}", fault=str(error))
+            fault = str(error)
+        yield Outcome(name=f"case {case.name}", fault=fault)
     for plugin in subject.plugins:
-        specs = f"{len(subject.specs)} spec{'' if len(subject.specs) == 1 else 's'}"
-        name = f"contract of '{plugin.name}' on {specs}"
+        name = f"contract of '{plugin.name}' on {counted(len(subject.specs), 'spec')}"
         if plugin.name in together.late:
             yield Outcome(name=name, fault="not tried: it did not come to an end before")
             continue
@@ -137,12 +143,3 @@ def _cases(folder: Path) -> list[Case]:
         if any((folder / place / kind).is_dir() for kind in KINDS):
             return find_cases(folder / place)
     return []
-
-
-def _environments(root: Path, plugins: list[Plugin]) -> list[Path]:
-    top = root / "environments"
-    if top.is_dir():
-        return find_environments(top)
-    names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
-    hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
-    raise CompileError.of("TF101", f"there are no cases, and no environments, to try the plugin {names} on", hint)
