@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.pipeline import compile_environment
     from tfgitops.planning.gang import gang_pods
-    from tfgitops.plugins.contentname import named_by_content
     from tfgitops.plugins.discovery import discover
     from tfgitops.plugins.door import Plugins, read_schema
     from tfgitops.plugins.hookspecs import API_VERSION, Accelerator, Object, SchemaFragment, hookimpl
+    from tfgitops.plugins.plain import named_by_content
     from tfgitops.spec.diagnostics import Note, Problem, Words
     from tfgitops.spec.model import Environment, Job, Patch, Role
     from tfgitops.spec.view import View
@@ -35,10 +35,10 @@ _HOMES = {
     "compiler.compiled": ("Compiled", "File"),
     "compiler.pipeline": ("compile_environment",),
     "planning.gang": ("gang_pods",),
-    "plugins.contentname": ("named_by_content",),
     "plugins.discovery": ("discover",),
     "plugins.door": ("Plugins", "read_schema"),
     "plugins.hookspecs": ("API_VERSION", "Accelerator", "Object", "SchemaFragment", "hookimpl"),
+    "plugins.plain": ("named_by_content",),
     "spec.diagnostics": ("Note", "Problem", "Words"),
     "spec.model": ("Environment", "Job", "Patch", "Role"),
     "spec.view": ("View",),
