@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops import quantity
-from tfgitops_nodes.pools import HOST_NAME, Amounts, Requirement, meets
+from tfgitops_nodes.pools import HOST_NAME, Amounts, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def _apart(term: Json, namespace: str, labels: Mapping[str, str]) -> str:
         or selector is None  # which selects no pod, where {} selects all
         or not _is_about(term, namespace)
         or any(key.startswith(_VOLCANO) and key not in labels for key in keys)
-        or not all(meets(labels, one) for one in wanted)
+        or not all(one.is_met(labels) for one in wanted)
     ):
         return ""
     return f"{_KEEP} pods{' with ' * bool(wanted)}{_and(wanted)} apart"

@@ -53,9 +53,8 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
     chain = list(above(name, queues))
     if queues[chain[-1]].get("parent") in chain:
-        message = (
-            f"the queues above '{name}' lead round in a circle: {' → '.join([*chain, queues[chain[-1]]['parent']])}"
-        )
+        circle = " → ".join([*chain, queues[chain[-1]]["parent"]])
+        message = f"the queues above '{name}' lead round in a circle: {circle}"
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
 
 
