@@ -115,15 +115,10 @@ def _check_gang(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str
     for queue, resource, most in limits:
         if wanted.get(resource, 0) > most:
             needs, has = (quantity.show(amount, resource) for amount in (wanted[resource], most))
+            note = Note(message="the queue's capability", at=("queues", queue, "capability", resource))
             yield Problem(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
                 hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
-                notes=_declared(job.environment, queue, resource),
+                notes=(note,) * (queue in (job.environment.get("queues") or {})),  # else it is kept for a pinned job
             )  # fmt: skip
-
-
-def _declared(environment: Environment, queue: str, resource: str) -> tuple[Note, ...]:
-    """Point at a queue's capability, if it is in the spec, and not only kept for a pinned job."""
-    declared = queue in (environment.get("queues") or {})
-    return (Note(message="the queue's capability", at=("queues", queue, "capability", resource)),) if declared else ()

@@ -89,10 +89,10 @@ def try_(
     refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
-    from tfgitops.testing.plugintests import find_subject, run  # noqa: PLC0415
+    from tfgitops.testing.plugintests import run  # noqa: PLC0415
 
     outcomes = []
-    for outcome in run(find_subject(path), refresh=refresh):
+    for outcome in run(path, refresh=refresh):
         outcomes.append(outcome)
         print(f"{'FAIL' if outcome.fault else 'ok':<4}  {outcome.name}")
         if outcome.fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,15 +107,14 @@ class _ContractCheck:
         if len(self._watched.answers) == said and not any(breach.rule == "answers" for breach in self._found):
             what = "none of the specs makes it yield a patch, an object or a problem: add one with its keys"
             self._say("shown", what)
-        faults = self._watched.faults
-        for rule, message in faults:
+        for rule, message in self._watched.faults:
             self._say(rule, message)
         if not self._found:  # another process costs much, and has nothing to say where all goes wrong already
             for number in dependent_on_hashes(self._plugin, specs, self._settings, digests):
                 what = "what is made of a set must be sorted"
                 self._say("order", f"in another process, {_name(specs[number])} compiles to something else: {what}")
-        changing = any(rule in ("pure", "inputs") for rule, _ in faults)  # then no two compiles need be alike
-        return [breach for breach in self._found if not (changing and breach.rule == "order")]
+        changing = any(rule in ("pure", "inputs") for rule, _ in self._watched.faults)
+        return [one for one in self._found if not (changing and one.rule == "order")]  # no two compiles need be alike
 
     def _owns_well(self) -> bool:
         """Judge the hooks without arguments, and tell whether a spec can be compiled."""
@@ -122,10 +122,9 @@ class _ContractCheck:
             self._say("answers", f"{fault.message}; {fault.hint}")
         if self._plugins.faults:
             return False
-        for fragment in self._plugins.fragments:
-            if fragment.owner == str(self._watched.plugin):
-                for message in undescribed(fragment):
-                    self._say("descriptions", message)
+        own = [one for one in self._plugins.fragments if one.owner == str(self._watched.plugin)]
+        for message in chain.from_iterable(map(undescribed, own)):
+            self._say("descriptions", message)
         problems: list[Problem] = []
         [*self._plugins.ask("tfgitops_accelerators", (), problems)]
         for problem in problems:
