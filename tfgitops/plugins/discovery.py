@@ -104,10 +104,7 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
 
 
 def imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
-    """Import a plugin, which runs its code, and read the version of the contract that it declares.
-
-    ``file`` is its own, if it is known. One that cannot be used has a fault.
-    """
+    """Import a plugin, whose ``file`` is named in its fault; a plugin that cannot be used has one."""
     try:
         with isolation_of(plugin, seconds):
             return _declared(plugin, load())

@@ -41,10 +41,7 @@ _MAKING = ("tfgitops_contribute", "tfgitops_objects")
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One plugin: its name, the module or object with its hooks, its version, and where it comes from.
-
-    ``fault`` is why it cannot be used, if so; it is then asked for nothing, and its hooks may be None.
-    """
+    """One plugin; a plugin with a ``fault`` is never asked, and its hooks may be None."""
 
     name: str
     hooks: Any
@@ -127,10 +124,7 @@ class Plugins:
 
     @property
     def whole(self) -> bool:
-        """Whether all has come that plugins contribute, so that the manifests can be judged.
-
-        One that only checks may be at fault, and they are whole all the same.
-        """
+        """Whether no plugin that adds to manifests is at fault, so that the manifests can be judged."""
         if self._spoilt or any(plugin.fault for plugin in self.plugins):
             return False
         out = self.keys.out | (self._failed or frozenset())
@@ -151,9 +145,9 @@ class Plugins:
         return found
 
     def afresh(self) -> Plugins:
-        """Return the same plugins for one environment: who fails in it is asked for nothing more of it.
+        """Return the same plugins for one environment: a plugin that fails in it is not asked again.
 
-        Who does not come to an end is not asked for other environments either: the time is spent once.
+        A plugin that does not come to an end is not asked for other environments either: the time is spent once.
         """
         self.keys  # noqa: B018 - made once, for all copies
         other = copy.copy(self)

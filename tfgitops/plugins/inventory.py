@@ -29,11 +29,10 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One plugin: what it is, what it has, and where it comes from; the JSON of `plugins list` has the same names.
+    """One plugin, as the JSON of `plugins list` shows it.
 
-    ``module`` is what the entry point names, ``distribution`` what that is installed with; both are empty for a local
-    plugin, which is a file. ``contract`` is the version of the contract that it is written for; 0 where it
-    declares none. ``fault`` is why it cannot be used, if so.
+    ``module`` is what the entry point names, ``distribution`` the package that has it; both are empty for a local
+    plugin. ``contract`` is the version of the contract that the plugin declares, or 0.
     """
 
     name: str

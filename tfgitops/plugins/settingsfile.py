@@ -55,10 +55,9 @@ def _at_its_line(root: Path, plugin: str, problem: Problem) -> Diagnostic:
 
 
 def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = False) -> Span | None:
-    """Find a setting, by its plugin and its keys; None where the file does not say it, or in a way of its own.
+    """Find a setting by its plugin and its keys, and in it the text ``found``; None where no line can be told.
 
-    TOML's reader tells no lines, so it is asked up to which line there is no such key. ``found`` is the text of its
-    value, which is pointed at.
+    TOML's reader tells no lines, so it is asked up to which line there is no such key.
     """
     try:
         path = root / PYPROJECT

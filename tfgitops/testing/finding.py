@@ -71,15 +71,10 @@ def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
 
 
 def load_file(path: Path, origin: str = "") -> Plugin:
-    """Import a local plugin, whose ``origin`` is its file as a repository names it.
-
-    Raises:
-        CompileError: it is not there, or cannot be imported.
-    """
+    """Import a local plugin, whose ``origin`` is its file as a repository names it; raise as `load` does."""
     if not path.is_file() or path.suffix != ".py":
-        raise CompileError.of(
-            "TF902", f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py"
-        )
+        hint = "name the file of a local plugin, such as plugins/cost.py"
+        raise CompileError.of("TF902", f"{path} is not a Python file", hint)
     plugin = Plugin(path.stem, None, "local", origin or path.name)
     return _imported(plugin, partial(import_file, path), path)
 
@@ -94,27 +89,20 @@ def _imported(plugin: Plugin, run: Callable[[], Any], place: Path) -> Plugin:
 
 
 def load_package(folder: Path) -> list[Plugin]:
-    """Import the plugins that a package's pyproject.toml names as entry points, installed or not.
-
-    Raises:
-        CompileError: there is none, or one cannot be imported.
-    """
+    """Import the plugins that a package's pyproject.toml names as entry points; raise as `load` does."""
     path = folder / "pyproject.toml"
     points = names_plugins(path)
     if not points:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
         raise CompileError.of("TF902", f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
-    return [
-        _imported(Plugin(name, None, version, target), partial(_import_from, folder, target), path)
-        for name, target in sorted(points.items())
-    ]
+    found = [Plugin(name, None, version, target) for name, target in sorted(points.items())]
+    return [_imported(plugin, partial(_import_from, folder, plugin.origin), path) for plugin in found]
 
 
 def names_plugins(path: Path) -> dict[str, str]:
     """Return the plugins that a pyproject.toml names as entry points: what each name stands for."""
-    points: dict[str, str] = _project(path).get("entry-points", {}).get(GROUP, {})
-    return points
+    return dict(_project(path).get("entry-points", {}).get(GROUP, {}))
 
 
 def _project(path: Path) -> Any:

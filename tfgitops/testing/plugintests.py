@@ -41,11 +41,7 @@ class PluginTests:
 
     @classmethod
     def found(cls) -> list[Case]:
-        """Return the cases.
-
-        Raises:
-            CompileError: there is none.
-        """
+        """Return the cases; raise `CompileError` where there is none."""
         return find_cases(Path(inspect.getfile(cls)).parent / cls.cases)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:

@@ -21,12 +21,8 @@ _FIRST_OF_LINE = re.compile(r"\n([ \t]*)[\"']")
 def with_local_plugin(text: str, plugin: str, name: str) -> str:
     """Return the text of a pyproject.toml with one more entry in ``[tool.tfgitops] plugins``.
 
-    The new text is parsed again: it must say what it said before, and name the plugin.
-
-    Args:
-        text: the file as it is; nothing where there is none.
-        plugin: the path of the plugin's file, relative to the root.
-        name: what the file is called in messages.
+    The new text is parsed again: it must say what it said before, and name the plugin by the path of its file from the
+    root. ``name`` is what messages call the pyproject.toml.
 
     Raises:
         CompileError: it is no TOML, or the entry cannot be put in.
