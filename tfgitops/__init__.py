@@ -4,17 +4,20 @@ Each name is fetched from its home when it is first asked for: the command line 
 the compiler is imported (`tfgitops.__main__`).
 """
 
-from importlib import import_module
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.pipeline import compile_environment
     from tfgitops.planning.gang import gang_pods
-    from tfgitops.plugins.contentname import named_by_content
     from tfgitops.plugins.discovery import discover
     from tfgitops.plugins.door import Plugins, read_schema
     from tfgitops.plugins.hookspecs import API_VERSION, Accelerator, Object, SchemaFragment, hookimpl
+    from tfgitops.plugins.plain import named_by_content
     from tfgitops.spec.diagnostics import Note, Problem, Words
     from tfgitops.spec.model import Environment, Job, Patch, Role, View
     from tfgitops.targets.kubernetes import duration, quantity
@@ -29,10 +32,10 @@ _HOMES = {
     "compiler.compiled": ("Compiled", "File"),
     "compiler.pipeline": ("compile_environment",),
     "planning.gang": ("gang_pods",),
-    "plugins.contentname": ("named_by_content",),
     "plugins.discovery": ("discover",),
     "plugins.door": ("Plugins", "read_schema"),
     "plugins.hookspecs": ("API_VERSION", "Accelerator", "Object", "SchemaFragment", "hookimpl"),
+    "plugins.plain": ("named_by_content",),
     "spec.diagnostics": ("Note", "Problem", "Words"),
     "spec.model": ("Environment", "Job", "Patch", "Role"),
     "spec.view": ("View",),
@@ -42,19 +45,23 @@ _HOMES = {
     "targets.nearest": ("did_you_mean",),
     "targets.routes": ("Route",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    """Fetch a public name from its home."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'tfgitops' has no attribute '{name}'")
-    if _HOME[name] == "targets.kubernetes":
-        return import_module(f"tfgitops.targets.kubernetes.{name}")
-    value = getattr(import_module(f"tfgitops.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+def fetcher(module: dict[str, Any], homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package, by its globals, which fetches public names from their homes in it."""
+    package = module["__name__"]
 
+    def fetch(name: str) -> Any:
+        for home, names in homes.items():
+            if name in names:
+                module[name] = getattr(__import__(f"{package}.{home}", fromlist=(name,)), name)
+                return module[name]
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+
+    return fetch
+
+
+__getattr__ = fetcher(globals(), _HOMES)
 
 __all__ = [
     "API_VERSION",

@@ -9,10 +9,7 @@ if TYPE_CHECKING:
 
 NVIDIA = "nvidia.com/gpu"
 
-DEPRECATED = {
-    "volcano.sh/gpu-memory": "volcano.sh/vgpu-memory",
-    "volcano.sh/gpu-number": "volcano.sh/vgpu-number",
-}
+DEPRECATED = {"volcano.sh/gpu-memory": "volcano.sh/vgpu-memory", "volcano.sh/gpu-number": "volcano.sh/vgpu-number"}
 """Names that Volcano gave up with 1.9, and what replaced them."""
 
 _PRODUCT_LABELS = {"nvidia.com": "nvidia.com/gpu.product", "amd.com": "amd.com/gpu.product-name"}

@@ -28,6 +28,6 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
     """Refuse pods and gangs that have no room on the nodes: they would wait for ever."""
     if nodes := environment.get("nodes"):
-        from tfgitops_nodes.rules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
+        from tfgitops_nodes.roomrules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
 
         yield from check_jobs(environment, nodes, manifests)

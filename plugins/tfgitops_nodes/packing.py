@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfgitops_nodes.pools import UNLIMITED, Amounts, Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 STEPS_MAX = 1_000
 """How many placements the search tries before it gives up: some 50 ms at most."""
@@ -39,11 +39,11 @@ class Shortage(NamedTuple):
     needs: tuple[int, ...]
 
 
-class _Node(NamedTuple):
-    """A node's pool, and what is free on it, in the order of the resources that anybody asks for."""
+_Node = tuple[str, tuple[int, ...]]
+"""A node's pool, and what is free on it, in the order of the resources that anybody asks for."""
 
-    pool: str
-    free: tuple[int, ...]
+_Nodes = tuple[tuple[_Node, int], ...]
+"""How many nodes there are in each state; sorted, so that the order of placing makes no difference."""
 
 
 class _Pods(NamedTuple):
@@ -55,17 +55,13 @@ class _Pods(NamedTuple):
 
     def on(self, node: _Node) -> int:
         """Return how many of them a node has room for."""
-        if node.pool not in self.pools:
-            return 0
-        return _times(zip(node.free, self.ask, strict=True))
+        pool, free = node
+        return _times(zip(free, self.ask, strict=True)) if pool in self.pools else 0
 
     def put(self, node: _Node, count: int) -> _Node:
         """Return a node with some of them on it."""
-        return _Node(node.pool, tuple(free - count * one for free, one in zip(node.free, self.ask, strict=True)))
-
-
-_Nodes = tuple[tuple[_Node, int], ...]
-"""How many nodes there are in each state; sorted, so that the order of placing makes no difference."""
+        pool, free = node
+        return pool, tuple(there - count * one for there, one in zip(free, self.ask, strict=True))
 
 
 def room(need: Need) -> int:
@@ -92,7 +88,17 @@ def shortages(needs: tuple[Need, ...]) -> tuple[Shortage, ...]:
 @lru_cache(maxsize=1024)
 def fits(needs: tuple[Need, ...], steps: int = STEPS_MAX) -> bool:
     """Tell whether pods have room together; false only if there is no placement of them at all."""
-    nodes, pods = _scene(needs)
+    resources = sorted({resource for need in needs for resource, _ in need.amounts})
+    pools = {pool for need in needs for pool in need.pools}
+    nodes = tuple(sorted(((pool.name, tuple(map(pool.has, resources))), pool.count) for pool in pools))
+    fewest_places_first = sorted(
+        needs, key=lambda need: (len(need.pools), max(_per_node(need, it) for it in need.pools))
+    )
+    pods = []
+    for need in fewest_places_first:
+        asked = dict(need.amounts)
+        ask = tuple(asked.get(resource, 0) for resource in resources)
+        pods.append(_Pods(need.pods, ask, frozenset(pool.name for pool in need.pools)))
     return _fill(nodes, pods) or _search(nodes, pods, steps)
 
 
@@ -116,20 +122,6 @@ def _per_node(need: Need, pool: Pool) -> int:
 def _times(amounts: Iterable[tuple[int, int]]) -> int:
     """Return how often what is asked for goes into what is there."""
     return min((free // ask for free, ask in amounts if ask), default=UNLIMITED)
-
-
-def _scene(needs: Sequence[Need]) -> tuple[_Nodes, list[_Pods]]:
-    """Return the empty nodes, and the pods, those first that have the fewest places."""
-    resources = sorted({resource for need in needs for resource, _ in need.amounts})
-    pools = {pool for need in needs for pool in need.pools}
-    nodes = sorted((_Node(pool.name, tuple(map(pool.has, resources))), pool.count) for pool in pools)
-    order = sorted(needs, key=lambda need: (len(need.pools), max(_per_node(need, pool) for pool in need.pools)))
-    pods = []
-    for need in order:
-        asked = dict(need.amounts)
-        ask = tuple(asked.get(resource, 0) for resource in resources)
-        pods.append(_Pods(need.pods, ask, frozenset(pool.name for pool in need.pools)))
-    return tuple(nodes), pods
 
 
 def _fill(nodes: _Nodes, pods: Iterable[_Pods]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfgitops import Route, is_extended, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
 UNLIMITED = 1 << 200
 """More than any pod can ask for, in nanos; a whole number, so that all counting is exact."""
@@ -31,6 +31,24 @@ class Requirement(NamedTuple):
         if self.operator == "In" and len(self.values) == 1:
             return f"{self.key}: {self.values[0]}"
         return " ".join(filter(None, (self.key, self.operator, ", ".join(self.values))))
+
+    def is_met(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether labels meet the requirement, as Kubernetes's `labels.Requirement` decides."""
+        value, values = labels.get(self.key), self.values
+        match self.operator:
+            case "In":
+                return value in values
+            case "NotIn":
+                return value not in values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+        try:
+            number, bound = int(value or ""), int(values[0])
+        except ValueError:
+            return False
+        return number > bound if self.operator == "Gt" else number < bound
 
 
 Amounts = tuple[tuple[str, int], ...]
@@ -66,11 +84,9 @@ class Pool:
 
     def unmet(self, wish: Wish) -> tuple[Requirement, ...]:
         """Return what the nodes lack of the nearest term; nothing if a pod with this wish may run here."""
-        terms = [tuple(one for one in term if not self._meets(one)) for term in wish]
+        unsaid = {HOST_NAME} - self.labels.keys()
+        terms = [tuple(one for one in term if one.key not in unsaid and not one.is_met(self.labels)) for term in wish]
         return min(terms, key=len)
-
-    def _meets(self, wanted: Requirement) -> bool:
-        return meets(self.labels, wanted) or (wanted.key == HOST_NAME and HOST_NAME not in self.labels)
 
 
 def is_slot(resource: str) -> bool:
@@ -84,7 +100,11 @@ def read_pools(nodes: Mapping[str, Any]) -> tuple[Pool, ...]:
         Pool(
             name=name,
             count=pool["count"],
-            amounts={resource: quantity.parse(amount) for resource, amount in _amounts(pool)},
+            amounts={
+                resource: quantity.parse(amount)
+                for resource, amount in {**pool, **(pool.get("accelerators") or {})}.items()
+                if resource not in ("count", "labels", "accelerators")
+            },
             labels={key: str(value) for key, value in (pool.get("labels") or {}).items()},
         )
         for name, pool in sorted(nodes.items())
@@ -99,39 +119,7 @@ def wish_of(spec: Mapping[str, Any]) -> Wish:
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     if not required:
         return (selected,)
-    return tuple((*selected, *_requirements(term)) for term in required["nodeSelectorTerms"])
-
-
-def _amounts(pool: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield from ((resource, pool[resource]) for resource in ("cpu", "memory") if resource in pool)
-    yield from (pool.get("accelerators") or {}).items()
-
-
-def _requirements(term: Mapping[str, Any]) -> Iterator[Requirement]:
-    """Yield what a term asks of labels; its `matchFields` name a node, which a pool cannot."""
-    for one in term.get("matchExpressions") or ():
-        yield Requirement(one["key"], one["operator"], tuple(one.get("values") or ()))
-
-
-def meets(labels: Mapping[str, str], wanted: Requirement) -> bool:
-    """Tell whether labels meet a requirement, as Kubernetes's `labels.Requirement` does."""
-    return _OPERATORS[wanted.operator](labels.get(wanted.key), wanted.values)
-
-
-def _compare(value: str | None, values: tuple[str, ...]) -> int:
-    """Return whether a number is greater (1) or less (-1) than the one it is compared with; 0 for what is no number."""
-    try:
-        number, bound = int(value or ""), int(values[0])
-    except ValueError:
-        return 0
-    return (number > bound) - (number < bound)
-
-
-_OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
-    "In": lambda value, values: value in values,
-    "NotIn": lambda value, values: value not in values,
-    "Exists": lambda value, _: value is not None,
-    "DoesNotExist": lambda value, _: value is None,
-    "Gt": lambda value, values: _compare(value, values) > 0,
-    "Lt": lambda value, values: _compare(value, values) < 0,
-}
+    return tuple(  # the `matchFields` of a term name a node, which a pool cannot
+        (*selected, *(Requirement(one["key"], one["operator"], tuple(one.get("values") or ())) for one in expressions))
+        for expressions in (term.get("matchExpressions") or () for term in required["nodeSelectorTerms"])
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops import quantity
-from tfgitops_nodes.pools import HOST_NAME, Amounts, Requirement, meets
+from tfgitops_nodes.pools import HOST_NAME, Amounts, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,10 +35,7 @@ class _Port(NamedTuple):
 
 
 def slots_of(manifest: Json) -> list[Amounts]:
-    """Return for each task of a planned Job the slots that each of its pods takes.
-
-    A slot's name is what is said of its nodes: `with host port 2222 free`.
-    """
+    """Return for each task of a planned Job the slots of its pods; a name says what nodes have: `with … free`."""
     tasks = manifest["spec"]["tasks"]
     takers = {**_by_ports([task["template"]["spec"] for task in tasks]), **_by_terms(manifest)}
     return [
@@ -84,10 +81,7 @@ def _host_ports(spec: Json) -> Iterator[_Port]:
 
 
 def _by_terms(manifest: Json) -> Takers:
-    """Return which pods keep apart from their like, by required anti-affinity; those of equal terms share a slot.
-
-    Pods that each have the term, and are selected by it, never share a node, whichever of them comes first.
-    """
+    """Return which pods never share a node: they have one term of required anti-affinity, which selects them."""
     takers: dict[str, tuple[int, ...]] = {}
     for index, task in enumerate(manifest["spec"]["tasks"]):
         affinity = (task["template"]["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
@@ -119,7 +113,7 @@ def _apart(term: Json, namespace: str, labels: Mapping[str, str]) -> str:
         or selector is None  # which selects no pod, where {} selects all
         or not _is_about(term, namespace)
         or any(key.startswith(_VOLCANO) and key not in labels for key in keys)
-        or not all(meets(labels, one) for one in wanted)
+        or not all(one.is_met(labels) for one in wanted)
     ):
         return ""
     return f"{_KEEP} pods{' with ' * bool(wanted)}{_and(wanted)} apart"

@@ -32,6 +32,6 @@ def tfgitops_check_manifests(
 ) -> Iterator[Problem]:
     """Judge the manifests as they will be applied, whoever wrote what in them."""
     if policy := environment.get("policy"):
-        from tfgitops_policy.rules import check_policy  # noqa: PLC0415 - for those who have a policy alone
+        from tfgitops_policy.policyrules import check_policy  # noqa: PLC0415 - for those who have a policy alone
 
         yield from check_policy(environment, policy, manifests, accelerators)

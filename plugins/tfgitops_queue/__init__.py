@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_queue.capacity import check_gangs
-from tfgitops_queue.hierarchy import BUILT_IN, check_queue, check_use, levels, parents, with_kept
-from tfgitops_queue.manifest import queue_manifest
+from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, quantity, read_schema
+from tfgitops_queue.queuetree import BUILT_IN, check_gangs, check_queue, check_use, levels, parents, with_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,7 +55,7 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
     for name, level in levels(queues).items():
         if not queues[name].get("external") and name not in BUILT_IN:
             folder = "cluster" if level == 1 else f"cluster-{level}"
-            yield Object(queue_manifest(name, queues[name]), ("queues", name), folder=folder, keep=True)
+            yield Object(_queue_manifest(name, queues[name]), ("queues", name), folder=folder, keep=True)
 
 
 @hookimpl
@@ -66,3 +64,29 @@ def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[
     queues = with_kept(environment.get("queues") or {}, manifests)
     if any("capability" in queue for queue in queues.values()):
         yield from check_gangs(environment, queues, manifests)
+
+
+def _queue_manifest(name: str, queue: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Queue of one block of `queues`, with every default written out (docs/volcano.md 1)."""
+    metadata: dict[str, Any] = {"name": name}
+    for key in ("labels", "annotations"):
+        if values := queue.get(key):
+            metadata[key] = {label: str(value) for label, value in values.items()}
+    spec: dict[str, Any] = {
+        "parent": queue.get("parent", "root"),
+        "weight": queue.get("weight", 1),
+        "reclaimable": queue.get("reclaimable", True),
+        "dequeueStrategy": "traverse",
+    }
+    if "priority" in queue:
+        spec["priority"] = queue["priority"]
+    for key in ("capability", "deserved"):
+        if amounts := queue.get(key):
+            spec[key] = _canonical(amounts)
+    if amounts := queue.get("guarantee"):
+        spec["guarantee"] = {"resource": _canonical(amounts)}
+    return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": metadata, "spec": spec}
+
+
+def _canonical(amounts: Mapping[str, Any]) -> dict[str, str]:
+    return {name: quantity.canonical(amount) for name, amount in amounts.items()}

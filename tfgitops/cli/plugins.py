@@ -51,8 +51,7 @@ def new(
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
-    from tfgitops.testing.scaffold.create import write_local, write_package  # noqa: PLC0415
-    from tfgitops.testing.scaffold.pluginnames import forms_of  # noqa: PLC0415
+    from tfgitops.testing.scaffold.create import forms_of, write_local, write_package  # noqa: PLC0415
 
     forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
     folder = output or Path(f"tfgitops-{name}")
@@ -90,10 +89,10 @@ def try_(
     refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
-    from tfgitops.testing.trials import find_subject, run  # noqa: PLC0415
+    from tfgitops.testing.plugintests import run  # noqa: PLC0415
 
     outcomes = []
-    for outcome in run(find_subject(path), refresh=refresh):
+    for outcome in run(path, refresh=refresh):
         outcomes.append(outcome)
         print(f"{'FAIL' if outcome.fault else 'ok':<4}  {outcome.name}")
         if outcome.fault:

@@ -18,6 +18,7 @@ from tfgitops.spec.model import Patch
 from tfgitops.spec.schema.specschema import resolves
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.objectkinds import file_name
+from tfgitops.targets.routes import steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,17 +43,11 @@ ANYTHING: dict[str, Any] = {}
 
 
 def accept(plugin: Plugin, hook: str, results: Iterable[Any], at: Route, problems: list[Problem]) -> list[Any]:
-    """Return the answers that a hook allows, as the compiler may use them: plain, and not shared with the plugin.
+    """Return the answers that a hook allows, in plain values that the plugin does not share.
 
-    Patches may share values, which are not to be changed. A bundled plugin's schemas need not be judged at every start,
-    nor its thousands of patches: what is wrong with them is a bug of ours, and mypy knows their types.
-
-    Args:
-        plugin: who answers.
-        hook: the name of the hook.
-        results: what the plugin answered, each an iterable of answers. Whatever it raises on the way is let through.
-        at: the route of what the plugin was asked about.
-        problems: takes each answer that the hook does not allow, and why; of very many the first ones.
+    ``problems`` takes each of the others, of very many the first ones; whatever the plugin raises is let through.
+    Patches may share values, which are not to be changed. The schemas and patches of bundled plugins are not judged at
+    every start: mypy knows their types.
     """
     wanted, check = _ANSWERS[hook]
     if plugin.bundled and wanted in (Patch, SchemaFragment):
@@ -76,7 +71,8 @@ def accept(plugin: Plugin, hook: str, results: Iterable[Any], at: Route, problem
             except AnswerError as error:
                 taken += _known_key(answer)
                 if len(problems) < told + _REFUSED_MAX:
-                    problems.append(refusal(plugin, what, error, _route_of(answer) or at))
+                    route = getattr(answer, "because", getattr(answer, "at", ()))
+                    problems.append(refusal(plugin, what, error, (is_route(route) and route) or at))
     return taken
 
 
@@ -87,15 +83,8 @@ def is_iterable_of_answers(result: Any) -> bool:
 
 def _known_key(answer: Any) -> list[SchemaFragment]:
     """Return the key that a refused fragment claims, if it says so much."""
-    if isinstance(answer, SchemaFragment) and all(type(name) is str and name for name in (answer.site, answer.key)):
-        return [SchemaFragment(answer.site, answer.key, ANYTHING)]
-    return []
-
-
-def _route_of(answer: Any) -> Route:
-    """Return the route that an answer names, if it names one."""
-    route = getattr(answer, "because", getattr(answer, "at", ()))
-    return route if is_route(route) else ()
+    known = isinstance(answer, SchemaFragment) and all(type(it) is str and it for it in (answer.site, answer.key))
+    return [SchemaFragment(answer.site, answer.key, ANYTHING)] if known else []
 
 
 def _a(answer: Any) -> str:
@@ -109,17 +98,15 @@ def _object(answer: Object) -> Object:
     expected = "workloads, cluster, or cluster-2 and so on"
     expect(type(answer.folder) is str and _FOLDER(answer.folder), "folder", answer.folder, expected)
     expect(type(answer.keep) is bool, "keep", answer.keep, "True or False")
-    version, kind, metadata = manifest.get("apiVersion"), manifest.get("kind"), manifest.get("metadata")
+    version, kind, metadata = (manifest.get(key) for key in ("apiVersion", "kind", "metadata"))
     expect(type(version) is str and _API_VERSION(version), "manifest.apiVersion", version, "such as v1 or apps/v1")
     expect(type(kind) is str and _KIND(kind), "manifest.kind", kind, "such as ConfigMap")
-    assert isinstance(kind, str)
     expect(type(metadata) is dict, "manifest.metadata", metadata, "a map with a name")
-    assert isinstance(metadata, dict)
     _check_metadata(kind, metadata)
     return Object(manifest, answer.because, answer.folder, answer.keep)
 
 
-def _check_metadata(kind: str, metadata: Mapping[str, Any]) -> None:
+def _check_metadata(kind: Any, metadata: Any) -> None:
     name, namespace = metadata.get("name"), metadata.get("namespace", "default")
     legal = _RBAC_NAME if kind in _RBAC_KINDS else names.is_dns_subdomain
     expected = "lower-case letters, digits, '-' and '.', as Kubernetes has it"
@@ -180,9 +167,8 @@ def _expect_texts(answer: Any, *names: str, least: int = 1) -> None:
 
 def _check_keywords(schema: Any, at: Route) -> None:
     """Check what JSON Schema leaves open, and what it does not know."""
-    if type(schema) is list:
-        for index, item in enumerate(schema):
-            _check_keywords(item, (*at, index))
+    for step, inner in steps(schema):
+        _check_keywords(inner, (*at, step))
     if type(schema) is not dict:
         return
     if "$ref" in schema:
@@ -196,8 +182,6 @@ def _check_keywords(schema: Any, at: Route) -> None:
         hints = schema["x-hints"]
         right = type(hints) is dict and all(type(hint) is str for hint in hints.values())
         expect(right, place_of((*at, "x-hints")), hints, "a map of texts")
-    for key, inner in schema.items():
-        _check_keywords(inner, (*at, key))
 
 
 _KINDS = (SchemaFragment, Problem, Patch, Object, Accelerator)

@@ -6,9 +6,9 @@ import importlib.util
 import os
 import re
 import sys
-from collections import defaultdict
 from dataclasses import replace
 from importlib.metadata import entry_points
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,26 +68,20 @@ def _check_names(known: list[str], without: Iterable[str], project: Project | No
     wrong = [(name, f"there is no plugin '{name}' to leave out") for name in sorted(without)]
     settings = sorted(project.settings) if project else ()
     wrong += [(name, f"[tool.tfgitops.settings.{name}] is for a plugin that is not there") for name in settings]
-    found = [
-        unusable(message, did_you_mean(name, known) or f"the plugins are {', '.join(known)}")
-        for name, message in wrong
-        if name not in known
-    ]
-    if found:
+    otherwise = f"the plugins are {', '.join(known)}"
+    if found := [unusable(said, did_you_mean(it, known) or otherwise) for it, said in wrong if it not in known]:
         raise CompileError(found)
 
 
 def _each_once(found: Iterable[Plugin]) -> Iterator[Plugin]:
     """Yield the plugins in the order of their names; of those that have one name, none can be used."""
-    named = defaultdict(list)
-    for plugin in sorted(found, key=lambda plugin: (plugin.name, plugin.origin)):
-        named[plugin.name].append(plugin)
-    for name, plugins in named.items():
-        if len(plugins) > 1:
-            message = f"two plugins are called '{name}': {' and '.join(map(str, plugins))}"
-            yield replace(plugins[0], fault=unusable(message, keys_unknown(name)))
-        else:
-            yield plugins[0]
+    ordered = sorted(found, key=lambda plugin: (plugin.name, plugin.origin))
+    for name, same in groupby(ordered, key=lambda plugin: plugin.name):
+        plugin, *others = same
+        if others:
+            message = f"two plugins are called '{name}': {' and '.join(map(str, (plugin, *others)))}"
+            plugin = replace(plugin, fault=unusable(message, keys_unknown(name)))
+        yield plugin
 
 
 def _installed(point: Any, seconds: float) -> Plugin:
@@ -110,10 +104,7 @@ def _local(project: Project, name: str, seconds: float) -> Plugin:
 
 
 def imported(plugin: Plugin, load: Callable[[], Any], seconds: float, file: str = "") -> Plugin:
-    """Import a plugin, which runs its code, and read the version of the contract that it declares.
-
-    ``file`` is its own, if it is known. One that cannot be used has a fault.
-    """
+    """Import a plugin, whose ``file`` is named in its fault; a plugin that cannot be used has one."""
     try:
         with isolation_of(plugin, seconds):
             return _declared(plugin, load())

@@ -41,10 +41,7 @@ _MAKING = ("tfgitops_contribute", "tfgitops_objects")
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One plugin: its name, the module or object with its hooks, its version, and where it comes from.
-
-    ``fault`` is why it cannot be used, if so; it is then asked for nothing, and its hooks may be None.
-    """
+    """One plugin; a plugin with a ``fault`` is never asked, and its hooks may be None."""
 
     name: str
     hooks: Any
@@ -70,11 +67,10 @@ class Plugin:
 
 @dataclass
 class Plugins:
-    """Some plugins, asked in the order of their names whatever order they were installed in.
+    """Some plugins, asked in the order of their names. A plugin that cannot be used is in ``faults`` and not asked.
 
-    What is wrong with one that cannot be used is told by ``faults``, and the others are asked without it. ``seconds``
-    is how long one call of a plugin that is not bundled may take, 0 is without end; ``traced`` shows each call;
-    ``without`` are the names of those that were left out.
+    ``seconds`` is how long one call of a plugin that is not bundled may take, 0 is without end; ``traced`` shows each
+    call; ``without`` are the names of those that were left out.
     """
 
     plugins: tuple[Plugin, ...]
@@ -128,10 +124,7 @@ class Plugins:
 
     @property
     def whole(self) -> bool:
-        """Whether all has come that plugins contribute, so that the manifests can be judged.
-
-        One that only checks may be at fault, and they are whole all the same.
-        """
+        """Whether no plugin that adds to manifests is at fault, so that the manifests can be judged."""
         if self._spoilt or any(plugin.fault for plugin in self.plugins):
             return False
         out = self.keys.out | (self._failed or frozenset())
@@ -152,9 +145,9 @@ class Plugins:
         return found
 
     def afresh(self) -> Plugins:
-        """Return the same plugins for one environment: who fails in it is asked for nothing more of it.
+        """Return the same plugins for one environment: a plugin that fails in it is not asked again.
 
-        Who does not come to an end is not asked for other environments either: the time is spent once.
+        A plugin that does not come to an end is not asked for other environments either: the time is spent once.
         """
         self.keys  # noqa: B018 - made once, for all copies
         other = copy.copy(self)
@@ -166,18 +159,15 @@ class Plugins:
     ) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's answers to a hook with its name, checked and plain (`tfgitops.plugins.answers`).
 
-        pluggy calls hooks newest-first, and entry points arrive in whatever order the installation lists them;
-        neither may leak into a committed file. A plugin that raises, or answers with something else than the hook
-        promises, is added to ``problems`` at a route of the spec, and the others are asked all the same.
-        ``only`` is the name of the one that is asked, where it is not all of them.
+        The order is that of the names: pluggy calls hooks newest-first, and entry points come in any order. A plugin
+        that raises, or breaks the promise of the hook, is added to ``problems`` at a route of the spec, and the others
+        are still asked. ``only`` is the name of the one plugin to ask.
         """
         shown = {name: read_only(value) for name, value in arguments.items()}
         for plugin, call in self._calls(hook):
-            if plugin.name in self.keys.out or (only and plugin.name != only):
+            if plugin.name in self.keys.out or plugin.name in (self._failed or ()) or (only and plugin.name != only):
                 continue
-            if self._failed and plugin.name in self._failed:
-                continue
-            if self._late and plugin.name in self._late:
+            if plugin.name in self._late:
                 problems.append(replace(self._late[plugin.name], at=at))
                 self._give_up(plugin)
                 continue

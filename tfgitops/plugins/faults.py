@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import sys
+from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,8 @@ def keys_unknown(name: str) -> str:
 def told(error: BaseException) -> str:
     """Write an exception in short; of a syntax error what and where it is."""
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {brief(error.msg, 200)} ({_name(str(error.filename))}:{error.lineno})"
+        place = f"{Path(str(error.filename)).name}:{error.lineno}"
+        return f"{type(error).__name__}: {brief(error.msg, 200)} ({place})"
     return brief(error, 400)
 
 
@@ -113,7 +115,7 @@ def _where(error: BaseException, file: str) -> str:
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if file and name.startswith(file.removesuffix("__init__.py"))]
     own = own or [(name, line) for name, line in lines if not _is_of_others(name)]
-    return f" ({_name(own[-1][0])}:{own[-1][1]})" if own else ""
+    return f" ({Path(own[-1][0]).name}:{own[-1][1]})" if own else ""
 
 
 def file_of(hooks: Any) -> str:
@@ -124,7 +126,3 @@ def file_of(hooks: Any) -> str:
 
 def _is_of_others(file: str) -> bool:
     return file.startswith((_OURS, "<frozen ")) or (file.startswith(_PYTHONS) and "site-packages" not in file)
-
-
-def _name(path: str) -> str:
-    return path.rpartition(os.sep)[2]

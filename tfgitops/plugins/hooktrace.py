@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
 from tfgitops.plugins.plain import brief, printable
-from tfgitops.spec.diagnostics import Problem
+from tfgitops.spec.diagnostics import Problem, counted
 from tfgitops.spec.model import Patch
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def show(
     hook: str, plugin: Plugin, asked: dict[str, Any], answers: list[Any], *, problems: list[Problem], seconds: float
 ) -> None:
     """Show what a plugin was asked, what it said, what is wrong with that, and how long it took."""
-    number = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}"
+    number = counted(len(answers), "answer")
     say(" ".join(filter(None, (f"{hook}:", f"{plugin},", _of(asked), f"{number}, {seconds * 1000:.1f} ms"))))
     for answer in answers[:_SHOWN_AT_MOST]:
         say(f"  {_short(answer)}")

@@ -29,11 +29,10 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One plugin: what it is, what it has, and where it comes from; the JSON of `plugins list` has the same names.
+    """One plugin, as the JSON of `plugins list` shows it.
 
-    ``module`` is what the entry point names, ``distribution`` what that is installed with; both are empty for a local
-    plugin, which is a file. ``contract`` is the version of the contract that it is written for; 0 where it
-    declares none. ``fault`` is why it cannot be used, if so.
+    ``module`` is what the entry point names, ``distribution`` the package that has it; both are empty for a local
+    plugin. ``contract`` is the version of the contract that the plugin declares, or 0.
     """
 
     name: str
@@ -50,14 +49,14 @@ class Entry:
 
 def inventory(plugins: Plugins) -> list[Entry]:
     """Describe some plugins, in the order of their names, also those that cannot be used."""
-    distributions = {
-        point.name: f"{point.dist.name} {point.dist.version}" for point in entry_points(group=GROUP) if point.dist
-    }
+    points = entry_points(group=GROUP)
+    distributions = {point.name: f"{point.dist.name} {point.dist.version}" for point in points if point.dist}
     return [_entry(plugin, plugins, distributions) for plugin in plugins.plugins]
 
 
 def _entry(plugin: Plugin, plugins: Plugins, distributions: Mapping[str, str]) -> Entry:
     local, file = plugin.version == "local", file_of(plugin.hooks)
+    fault = "; ".join(one.message for one in plugins.keys.faults if f"plugin '{plugin.name}'" in one.message)
     return Entry(
         name=plugin.name, version=plugin.version, contract=getattr(plugin.hooks, "tfgitops_api", 0),
         module="" if local else plugin.origin, file=file and shown(Path(file)),
@@ -67,13 +66,5 @@ def _entry(plugin: Plugin, plugins: Plugins, distributions: Mapping[str, str]) -
             Key(site=one.site, key=one.key, description=one.schema.get("description", ""))
             for one in plugins.fragments if one.owner == str(plugin)
         ),
-        codes=plugin.codes, fault=_fault(plugin, plugins),
+        codes=plugin.codes, fault=plugin.fault.message.removeprefix(f"{plugin} ") if plugin.fault else fault,
     )  # fmt: skip
-
-
-def _fault(plugin: Plugin, plugins: Plugins) -> str:
-    """Say what is wrong with a plugin, but for its name: with the whole of it, or with its keys."""
-    if plugin.fault:
-        return plugin.fault.message.removeprefix(f"{plugin} ")
-    said = [one.message for one in plugins.keys.faults if f"plugin '{plugin.name}'" in one.message]
-    return "; ".join(said)

@@ -27,7 +27,7 @@ def isolated(plugin: str, seconds: float) -> Iterator[None]:
 
     Raises:
         OutOfTimeError: the body took longer than so many seconds.
-        MovedError: the body changed the working directory. The old one is restored.
+        MovedError: the body changed the working directory, which is restored.
     """
     aside, before = Aside(plugin), _working_directory()
     try:

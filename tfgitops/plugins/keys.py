@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugin
     from tfgitops.plugins.hookspecs import SchemaFragment
     from tfgitops.spec.diagnostics import Problem
-    from tfgitops.spec.schema.specschema import Clash
 
 
 class Keys(NamedTuple):
@@ -44,12 +43,8 @@ class Claims(NamedTuple):
 def join_keys(claims: Iterable[Claims], *, more: bool, without: frozenset[str] = frozenset()) -> Keys:
     """Join the keys of some plugins: ours first, then in the order of their names, so that the same one is at fault.
 
-    Of two other plugins that want one key, nobody can tell whose its values in the spec are: any will do.
-
-    Args:
-        claims: what each plugin answered.
-        more: whether there are other plugins, of whose keys nothing is known.
-        without: the names of plugins that were left out.
+    Of two other plugins that want one key, nobody can tell whose its values in the spec are: any will do. ``more`` is
+    whether there are other plugins, of whose keys nothing is known; ``without`` names plugins that were left out.
     """
     claims = sorted(claims, key=lambda one: (not one.plugin.bundled, one.plugin.name))
     more = more or not all(one.whole for one in claims)
@@ -65,7 +60,10 @@ def join_keys(claims: Iterable[Claims], *, more: bool, without: frozenset[str] =
     return Keys(
         schema=schema,
         fragments=tuple(fragment for fragment in found if id(fragment) not in lost),
-        faults=(*_failures(claims), *_clashes(clashes, more=more)),
+        faults=(
+            *_failures(claims),  # where some keys are unknown, so may be the block that a key wants to stand in
+            *(unusable(clash.message, clash.hint) for clash in clashes if clash.owned or not more),
+        ),
         out=frozenset({one.plugin.name for one in claims if one.problems} | {names[it] for it in parties & {*names}}),
     )
 
@@ -79,8 +77,3 @@ def _failures(claims: Iterable[Claims]) -> Iterator[Diagnostic]:
                 code=problem.code, severity="error", message=problem.message, found=problem.found,
                 expected=problem.expected, hint=hint,
             )  # fmt: skip
-
-
-def _clashes(clashes: Iterable[Clash], *, more: bool) -> Iterator[Diagnostic]:
-    """Say which keys have no place; where some are unknown, so may be the block that a key wants to stand in."""
-    return (unusable(clash.message, clash.hint) for clash in clashes if clash.owned or not more)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import marshal
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, place_of, plain_map
 from tfgitops.spec.model import JOB_LABEL, Patch
 from tfgitops.spec.schema.formats import RESERVED_ENV
 from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 
@@ -60,12 +59,11 @@ def plain_patch(answer: Patch) -> Patch:
     right = not roles if kind == "job" else kind in ("pod", "container") and [*map(type, roles)] == [str]
     expect(right, "target", target, "('job',), ('pod', ROLE) or ('container', ROLE)")
     check_route(because, "because")
-    return Patch(target, _partial(kind, marshal.dumps(plain_map(answer.value, "value"), 2)), because)
+    return Patch(target, _partial(plain_map(answer.value, "value"), kind), because)
 
 
-@lru_cache(maxsize=1 << 14)
-def _partial(kind: str, packed: bytes) -> dict[str, Any]:
-    value: dict[str, Any] = marshal.loads(packed)  # noqa: S302 - packed by the caller, a line ago
+@by_content(1 << 14)
+def _partial(value: dict[str, Any], kind: str) -> dict[str, Any]:
     for route, reason in _WRITTEN_BY_CORE[kind].items():
         if reach(value, route) is not MISSING:
             raise AnswerError(f"`{place_of(('value', *route))}` cannot be patched: {reason}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,6 +37,21 @@ def plain_map(value: Any, name: str, further: tuple[type, ...] = ()) -> dict[str
     expect(isinstance(value, Mapping), name, value, "a map")
     plain: dict[str, Any] = _plain(value, (name,), further)
     return plain
+
+
+def named_by_content(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest whose name ends with ``-`` and the first eight hexadecimal digits of a digest of all of it.
+
+    A pod that refers to the object by this name refers to this content. With other content, the pod's Job is another
+    one, while Jobs that run, or are pinned, keep the old object.
+
+    Raises:
+        AnswerError: it holds what no manifest can hold.
+    """
+    named = plain_map(manifest, "manifest")
+    text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    named["metadata"]["name"] += f"-{sha256(text.encode()).hexdigest()[:8]}"
+    return named
 
 
 def _plain(value: Any, at: Route, further: tuple[type, ...]) -> Any:

@@ -46,55 +46,39 @@ def _as_json(value: Any) -> Any:
 
 def _at_its_line(root: Path, plugin: str, problem: Problem) -> Diagnostic:
     span = find_setting(root, (plugin, *problem.at), problem.found.strip("'"), on_key=problem.on_key)
-    message, file = f"settings of '{plugin}': {problem.message}", ""
-    if span is None:
-        file = shown(root / PYPROJECT)
-        message = f"{file}: {message}"
+    file = "" if span else shown(root / PYPROJECT)
+    message = f"settings of '{plugin}': {problem.message}"
     return Diagnostic(
-        code=problem.code, severity=problem.severity, message=message, span=span, file=file, found=problem.found,
-        expected=problem.expected, hint=problem.hint,
+        code=problem.code, severity=problem.severity, message=f"{file}: {message}" if file else message, span=span,
+        file=file, found=problem.found, expected=problem.expected, hint=problem.hint,
     )  # fmt: skip
 
 
 def find_setting(root: Path, route: Route, found: str = "", *, on_key: bool = False) -> Span | None:
-    """Find a setting, by its plugin and its keys; None where the file does not say it, or in a way of its own.
+    """Find a setting by its plugin and its keys, and in it the text ``found``; None where no line can be told.
 
-    TOML's reader tells no lines, so it is asked up to which line there is no such key. ``found`` is the text of its
-    value, which is pointed at.
+    TOML's reader tells no lines, so it is asked up to which line there is no such key.
     """
     try:
         path = root / PYPROJECT
-        text = read_file(path).decode().replace("\r\n", "\n")
+        lines = read_file(path).decode().replace("\r\n", "\n").split("\n")
     except (OSError, UnicodeDecodeError):  # the settings of a test need no file
         return None
     keys = tuple(key for key in (*TABLE, *route) if isinstance(key, str))
-    lines = text.split("\n")
-    for index, line in enumerate(lines):
-        column = line.find(keys[-1])
-        if column >= 0 and _says(lines[:index], keys) is False and (end := _end(lines, index, keys)):
-            place = (index, column, len(keys[-1]))
-            row, start, width = place if on_key else _value(lines, place, end, found) or place
-            return Span(file=shown(path), line=row + 1, column=start + 1, width=width, excerpt=lines[row])
+    for row, line in enumerate(lines):
+        column, width = line.find(keys[-1]), len(keys[-1])
+        if column < 0 or _says(lines[:row], keys) is not False:
+            continue
+        ends = range(row + 1, len(lines) + 1)
+        end = next((end for end in ends if _says(lines[:end], keys) is not None), 0)  # the value may have several lines
+        if end and _says(lines[:end], keys):
+            for at in range(row, end) if found and not on_key else ():
+                start = lines[at].find(found, column + width if at == row else 0)
+                if start >= 0:
+                    row, column, width = at, start, len(found)  # noqa: PLW2901 - the search is over
+                    break
+            return Span(file=shown(path), line=row + 1, column=column + 1, width=width, excerpt=lines[row])
     return None
-
-
-def _value(lines: list[str], key: tuple[int, int, int], end: int, text: str) -> tuple[int, int, int] | None:
-    """Find the text of a value behind its key, on the key's line or on those that belong to it."""
-    first, column, width = key
-    for row in range(first, end):
-        start = lines[row].find(text, column + width if row == first else 0)
-        if text and start >= 0:
-            return row, start, len(text)
-    return None
-
-
-def _end(lines: list[str], index: int, keys: tuple[str, ...]) -> int:
-    """Return the line before which ends what begins on a line, if that says a key; else 0."""
-    for end in range(index + 1, len(lines) + 1):
-        said = _says(lines[:end], keys)
-        if said is not None:
-            return end if said else 0
-    return 0
 
 
 def _says(lines: list[str], keys: tuple[str, ...]) -> bool | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.plugins.settingsfile import TABLE, find_setting
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 from tfgitops.spec.disk import decoded, read_file, shown
-from tfgitops.spec.load import Reader
+from tfgitops.spec.load import LoadedSpec, Reader
 from tfgitops.spec.project import PYPROJECT, Project, parse_project
 from tfgitops.spec.resolve import resolve, widened
 from tfgitops.spec.schema.validation import validate_file

@@ -76,7 +76,7 @@ def plain(settings: Settings | None) -> dict[str, dict[str, Any]]:
 
 def _write(folder: Path, text: str, files: Mapping[str, str], *, head: bool) -> None:
     text = textwrap.dedent(text)
-    whole = text if not head or "apiVersion:" in text else HEAD + text
+    whole = HEAD + text if head and "apiVersion:" not in text else text
     for path, content in {SPEC: whole, **files}.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

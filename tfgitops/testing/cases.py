@@ -54,16 +54,15 @@ class Case:
         return find_environments(self.folder)
 
     def run(self, plugins: Plugins, *, refresh: bool = False, settings: Settings | None = None) -> None:
-        """Compile the case, and compare what comes of it with what is there, or write that anew.
+        """Compile the case, and compare the result with the files of the case.
 
         Args:
             plugins: what it is compiled with.
-            refresh: whether to write the manifests and ``expected.txt`` anew instead of comparing with them; with a
-                fault of a plugin in it, nothing is written.
-            settings: what the plugins are set to, where the case has no pyproject.toml.
+            refresh: write the manifests and ``expected.txt`` anew instead, unless a plugin is at fault.
+            settings: those of the plugins, where the case has no pyproject.toml.
 
         Raises:
-            CaseFailedError: it does not come out as it should.
+            CaseFailedError: the result is another one.
         """
         __tracebackhide__ = True  # pytest shows what is different, not where this noticed
         results = self._compile(plugins, settings)
@@ -75,9 +74,9 @@ class Case:
             raise CaseFailedError(f"{self.name} should not compile, and does\n\n{said}".rstrip())
         if refresh and (fault := next((one for one in found if one.code.startswith("TF9")), None)):
             raise CaseFailedError(f"{self.name} is not written: it would keep a fault of a plugin\n\n{render([fault])}")
-        differences = list(self._said(said, refresh=refresh))
-        if self.good:
-            differences += [one for compiled in results for one in self._made(compiled, refresh=refresh)]
+        differences = [*self._said(said, refresh=refresh)]
+        for compiled in results if self.good else ():
+            differences += self._made(compiled, refresh=refresh)
         if differences:
             raise CaseFailedError("\n".join([f"{self.name} is not as it was", *differences]))
 
@@ -98,7 +97,7 @@ class Case:
             path.write_text(said, encoding="utf-8", newline="\n")
         elif refresh:
             path.unlink(missing_ok=True)
-        yield from _difference(EXPECTED, path.read_text(encoding="utf-8") if path.exists() else "", said)
+        yield from self._difference(path, said)
 
     def _made(self, compiled: Compiled, *, refresh: bool) -> Iterator[str]:
         try:
@@ -110,11 +109,13 @@ class Case:
             yield str(error)
             return
         texts = {file.path: file.text for file in compiled.files}
-        top = compiled.folder / MANIFESTS
         for path in (difference.path for difference in differences):
-            there = top / path
-            old = there.read_text(encoding="utf-8") if there.exists() else ""
-            yield from _difference(there.relative_to(self.folder).as_posix(), old, texts.get(path, ""))
+            yield from self._difference(compiled.folder / MANIFESTS / path, texts.get(path, ""))
+
+    def _difference(self, path: Path, new: str) -> Iterator[str]:
+        name, old = path.relative_to(self.folder).as_posix(), path.read_text(encoding="utf-8") if path.exists() else ""
+        heads = f"{name} (expected)", f"{name} (found)"
+        yield from difflib.unified_diff(old.splitlines(), new.splitlines(), *heads, lineterm="")
 
 
 def find_cases(folder: Path) -> list[Case]:
@@ -139,10 +140,3 @@ def find_cases(folder: Path) -> list[Case]:
 def specs_of(cases: Sequence[Case]) -> list[Path]:
     """Return the folders of the environments of some cases."""
     return [environment for case in cases for environment in case.environments]
-
-
-def _difference(name: str, old: str, new: str) -> Iterator[str]:
-    lines = difflib.unified_diff(
-        old.splitlines(), new.splitlines(), f"{name} (expected)", f"{name} (found)", lineterm=""
-    )
-    yield from lines

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +12,18 @@ from tfgitops.plugins.answers import accept
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Patch
-from tfgitops.testing.because import unnamed
 from tfgitops.testing.bench import opened
-from tfgitops.testing.described import undescribed
 from tfgitops.testing.finding import find_plugins, load, together
-from tfgitops.testing.seeds import digest, unsteady
-from tfgitops.testing.watchedplugin import Witness
+from tfgitops.testing.keychecks import misattributed, undescribed
+from tfgitops.testing.orderchecks import dependent_on_hashes, depends_on_key_order, digest
+from tfgitops.testing.purity import WatchedPlugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfgitops.compiler.compiled import Compiled
-    from tfgitops.plugins.door import Plugin, Plugins
+    from tfgitops.plugins.door import Plugin
     from tfgitops.spec.places import Places
-    from tfgitops.spec.project import Project
     from tfgitops.targets.routes import Route
     from tfgitops.testing.bench import Settings
 
@@ -85,71 +82,70 @@ def check_plugin(plugin: Any, specs: Iterable[Path | str], *, settings: Settings
 def breaches(plugin: Any, specs: Iterable[Path | str], *, settings: Settings | None = None) -> list[Breach]:
     """Return each way in which a plugin breaks the contract on some specs: see `check_plugin`."""
     listed = list(specs)
-    return [breach for one in load(plugin) for breach in _Trial(one, settings or {}).on(listed)]
+    return [breach for one in load(plugin) for breach in _ContractCheck(one, settings or {}).on(listed)]
 
 
-class _Trial:
+class _ContractCheck:
     """One plugin, tried on one spec after another."""
 
     def __init__(self, plugin: Plugin, settings: Settings) -> None:
-        self._plugin = replace(plugin, bundled=False)  # ours are judged as any other is
+        self._plugin = replace(plugin, bundled=False)  # a bundled plugin is judged as any other is
         self._settings = settings
-        self._witness = Witness(self._plugin)
-        self._others = [other for other in find_plugins().plugins if other.name != plugin.name]
+        self._watched = WatchedPlugin(self._plugin)
+        others = [other for other in find_plugins().plugins if other.name != plugin.name]
+        self._plugins, self._unwatched = together([*others, self._watched.plugin]), together([*others, self._plugin])
         self._found: dict[Breach, None] = {}
 
     def on(self, specs: Sequence[Path | str]) -> list[Breach]:
-        plugins = together([*self._others, self._witness.plugin])
-        if not self._owns_well(plugins):
+        if not self._owns_well():
             return list(self._found)
-        said, digests = len(self._witness.answers), []
+        said, digests = len(self._watched.answers), []
         for spec in specs:
-            digests.append(self._try(spec, plugins))
-            if plugins.late:
-                return list(self._found)  # to try on would take as long again
-        if len(self._witness.answers) == said and not any(breach.rule == "answers" for breach in self._found):
-            self._say(
-                "shown", "none of the specs makes it yield a patch, an object or a problem: add one with its keys"
-            )
-        faults = self._witness.faults
-        for rule, message in faults:
+            digests.append(self._try(spec))
+            if self._plugins.late:
+                return list(self._found)  # another spec would take as long again
+        if len(self._watched.answers) == said and not any(breach.rule == "answers" for breach in self._found):
+            what = "none of the specs makes it yield a patch, an object or a problem: add one with its keys"
+            self._say("shown", what)
+        for rule, message in self._watched.faults:
             self._say(rule, message)
         if not self._found:  # another process costs much, and has nothing to say where all goes wrong already
-            for number in unsteady(self._plugin, specs, self._settings, digests):
+            for number in dependent_on_hashes(self._plugin, specs, self._settings, digests):
                 what = "what is made of a set must be sorted"
                 self._say("order", f"in another process, {_name(specs[number])} compiles to something else: {what}")
-        changing = any(rule in ("pure", "inputs") for rule, _ in faults)  # then no two compiles need be alike
-        return [breach for breach in self._found if not (changing and breach.rule == "order")]
+        changing = any(rule in ("pure", "inputs") for rule, _ in self._watched.faults)
+        return [one for one in self._found if not (changing and one.rule == "order")]  # no two compiles need be alike
 
-    def _owns_well(self, plugins: Plugins) -> bool:
-        """Judge what is asked for at the start, and tell whether a spec can be compiled."""
-        for fault in plugins.faults:
+    def _owns_well(self) -> bool:
+        """Judge the hooks without arguments, and tell whether a spec can be compiled."""
+        for fault in self._plugins.faults:
             self._say("answers", f"{fault.message}; {fault.hint}")
-        if plugins.faults:
+        if self._plugins.faults:
             return False
-        for fragment in plugins.fragments:
-            if fragment.owner == str(self._witness.plugin):
-                for message in undescribed(fragment):
-                    self._say("descriptions", message)
+        own = [one for one in self._plugins.fragments if one.owner == str(self._watched.plugin)]
+        for message in chain.from_iterable(map(undescribed, own)):
+            self._say("descriptions", message)
         problems: list[Problem] = []
-        [*plugins.ask("tfgitops_accelerators", (), problems)]
+        [*self._plugins.ask("tfgitops_accelerators", (), problems)]
         for problem in problems:
             self._say("answers", problem.message)
         return True
 
-    def _try(self, spec: Path | str, plugins: Plugins) -> str:
+    def _try(self, spec: Path | str) -> str:
         """Judge all that is said of a spec, and return a digest of what it compiles to."""
         with opened(spec, self._settings) as (folder, project):
-            seen = len(self._witness.answers)
-            compiled = compile_environment(folder, plugins, project)
+            seen = len(self._watched.answers)
+            compiled = compile_environment(folder, self._plugins, project)
             for diagnostic in compiled.diagnostics:
                 if diagnostic.code in ("TF901", "TF902") and f"'{self._plugin.name}'" in diagnostic.message:
                     self._say("answers", diagnostic.message)
-            for hook, answer in self._witness.answers[seen:]:
+            for hook, answer in self._watched.answers[seen:]:
                 self._judge(hook, answer, compiled)
-            if not plugins.late:
-                self._reorder(compiled, project, _name(spec))
-                for message in unnamed(compiled, self._plugin, plugins):
+            if not self._plugins.late:
+                if depends_on_key_order(compiled, project, self._unwatched):
+                    what = f"with the keys of the spec in another order, {_name(spec)} compiles to something else"
+                    self._say("order", what)
+                for message in misattributed(compiled, self._plugin, self._plugins):
                     self._say("because", message)
             return digest(compiled)
 
@@ -159,30 +155,15 @@ class _Trial:
         if not accept(self._plugin, hook, [[value]], (), []):
             return  # the compiler says what is wrong with it
         if isinstance(value, Problem):
-            self._judge_problem(hook, value)
-        if not isinstance(value, (Patch, Object)) or compiled.environment is None:
+            if not value.hint:
+                self._say("hints", f"{hook} yields {value.code} without a hint: {value.message}")
+            if not self._plugin.codes.get(value.code):
+                self._say("codes", f"{hook} yields {value.code}, which is not in its CODES")
             return
-        if not _written(value.because, compiled.environment.places):
+        places = compiled.environment and compiled.environment.places
+        if isinstance(value, (Patch, Object)) and places and not _is_written(value.because, places):
             what = f"a patch of {value.target!r}" if isinstance(value, Patch) else f"a {value.manifest['kind']}"
             self._say("because", f"{hook} yields {what} because of {value.because!r}, which the spec does not say")
-
-    def _judge_problem(self, hook: str, problem: Problem) -> None:
-        if not problem.hint:
-            self._say("hints", f"{hook} yields {problem.code} without a hint: {problem.message}")
-        if not self._plugin.codes.get(problem.code):
-            self._say("codes", f"{hook} yields {problem.code}, which is not in its CODES")
-
-    def _reorder(self, compiled: Compiled, project: Project, name: str) -> None:
-        """Compile the spec with its keys in another order; the plugins are always asked in the order of their names."""
-        environment = compiled.environment
-        if not compiled.ok or environment is None or any(job.pin for job in environment.jobs):
-            return
-        with tempfile.TemporaryDirectory() as place:
-            folder = _turned(environment.places, compiled.folder, project.root, Path(place).resolve())
-            moved = replace(project, root=Path(place).resolve())
-            other = compile_environment(folder, together([*self._others, self._plugin]), moved)
-            if _bodies(other) != _bodies(compiled):
-                self._say("order", f"with the keys of the spec in another order, {name} compiles to something else")
 
     def _say(self, rule: str, message: str) -> None:
         self._found[Breach(plugin=self._plugin.name, rule=rule, message=message)] = None
@@ -192,29 +173,8 @@ def _name(spec: Path | str) -> str:
     return spec.name if isinstance(spec, Path) else "a spec"
 
 
-def _written(route: Route, places: Places) -> bool:
+def _is_written(route: Route, places: Places) -> bool:
     """Tell whether a route is written in a file, or is above what one holds."""
     document, found = places.find(route)
-    if not route:
-        return False
-    return document.depth(found) == len(found) or any(one.prefix[: len(route)] == route for one in places.documents)
-
-
-def _turned(places: Places, folder: Path, root: Path, place: Path) -> Path:
-    """Write an environment's files below another root, each with its keys from the last to the first."""
-    for document in places.documents:
-        target = place / document.path.resolve().relative_to(root.resolve())
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(_reversed(document.value)), encoding="utf-8")
-    return place / folder.resolve().relative_to(root.resolve())
-
-
-def _bodies(compiled: Compiled) -> list[tuple[str, str]]:
-    """Return each file without its first line: that tells aliases, which are written out here, from their values."""
-    return [(file.path, file.text.partition("\n")[2]) for file in compiled.files]
-
-
-def _reversed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _reversed(value[key]) for key in reversed(value)}
-    return [_reversed(item) for item in value] if isinstance(value, list) else value
+    above = any(one.prefix[: len(route)] == route for one in places.documents)
+    return bool(route) and (document.depth(found) == len(found) or above)

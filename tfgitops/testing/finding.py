@@ -35,22 +35,17 @@ def find_plugins(*given: Any, installed: bool = True, without: Iterable[str] = (
         CompileError: a plugin is not there, or cannot be used.
     """
     known = {plugin.name: plugin for plugin in discover(without=without).plugins}
-    chosen = dict(known) if installed else {}
-    for one in given:
-        for plugin in load(one, known):
-            chosen[plugin.name] = plugin
-    return together(chosen.values())
+    chosen = {plugin.name: plugin for one in given for plugin in load(one, known)}
+    return together(({**known, **chosen} if installed else chosen).values())
 
 
 def together(plugins: Iterable[Plugin]) -> Plugins:
-    """Join some plugins, in the order of their names."""
-    return Plugins(tuple(sorted(plugins, key=lambda plugin: plugin.name)), seconds=hook_seconds())
+    """Join some plugins, with the time limit that the environment sets."""
+    return Plugins(tuple(plugins), seconds=hook_seconds())
 
 
 def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
-    """Return the plugins that one thing stands for, as `find_plugins` has it.
-
-    ``known`` are those that are installed, by their names, where they have been looked for already.
+    """Return the plugins that a value stands for, as `find_plugins` takes it; ``known`` are the installed ones.
 
     Raises:
         CompileError: a plugin is not there, or cannot be used.
@@ -68,31 +63,25 @@ def load(given: Any, known: Mapping[str, Plugin] | None = None) -> list[Plugin]:
         return load_package(path) if path.is_dir() else [load_file(path)]
     if same := [plugin for plugin in known.values() if plugin.hooks is given]:
         return same
-    plugin = Plugin(_name(given), None, str(getattr(given, "__version__", "0")), _origin(given))
+    named = given if isinstance(given, (ModuleType, type)) else type(given)
+    name = named.__name__.rpartition(".")[2].removeprefix("tfgitops_").replace("_", "-").lower()
+    origin = getattr(given, "__name__", None) or f"{type(given).__module__}.{type(given).__name__}"
+    plugin = Plugin(name, None, str(getattr(given, "__version__", "0")), origin)
     return [_imported(plugin, lambda: given, Path(getattr(given, "__file__", None) or "."))]
 
 
 def load_file(path: Path, origin: str = "") -> Plugin:
-    """Import a local plugin, whose ``origin`` is its file as a repository names it.
-
-    Raises:
-        CompileError: it is not there, or cannot be imported.
-    """
+    """Import a local plugin, whose ``origin`` is its file as a repository names it; raise as `load` does."""
     if not path.is_file() or path.suffix != ".py":
-        raise CompileError.of(
-            "TF902", f"{path} is not a Python file", "name the file of a local plugin, such as plugins/cost.py"
-        )
+        hint = "name the file of a local plugin, such as plugins/cost.py"
+        raise CompileError.of("TF902", f"{path} is not a Python file", hint)
     plugin = Plugin(path.stem, None, "local", origin or path.name)
-    return _imported(plugin, partial(import_file, path), path, str(path))
+    return _imported(plugin, partial(import_file, path), path)
 
 
-def _imported(plugin: Plugin, run: Callable[[], Any], place: Path, file: str = "") -> Plugin:
-    """Import a plugin that speaks our version of the contract, as the compiler does.
-
-    Raises:
-        CompileError: it cannot be used, for what the compiler says of it.
-    """
-    found = imported(plugin, run, hook_seconds(), file)
+def _imported(plugin: Plugin, run: Callable[[], Any], place: Path) -> Plugin:
+    """Import a plugin as the compiler does, and raise what the compiler would say of it."""
+    found = imported(plugin, run, hook_seconds(), str(place))
     if found.fault:
         hint = found.fault.hint.partition("until it can be used")[0].rstrip("; ") or "mend that, then try again"
         raise CompileError([replace(found.fault, file=shown(place), hint=hint)])
@@ -100,64 +89,41 @@ def _imported(plugin: Plugin, run: Callable[[], Any], place: Path, file: str = "
 
 
 def load_package(folder: Path) -> list[Plugin]:
-    """Import the plugins that a package's pyproject.toml names as entry points, installed or not.
-
-    Raises:
-        CompileError: there is none, or one cannot be imported.
-    """
+    """Import the plugins that a package's pyproject.toml names as entry points; raise as `load` does."""
     path = folder / "pyproject.toml"
     points = names_plugins(path)
     if not points:
         hint = f'as in [project.entry-points.{GROUP}] with cost = "tfgitops_cost"'
         raise CompileError.of("TF902", f"{path} names no plugin", hint)
     version = str(_project(path).get("version", "0"))
-    return [
-        _imported(Plugin(name, None, version, target), partial(_import_from, folder, target), path)
-        for name, target in sorted(points.items())
-    ]
+    found = [Plugin(name, None, version, target) for name, target in sorted(points.items())]
+    return [_imported(plugin, partial(_import_from, folder, plugin.origin), path) for plugin in found]
 
 
 def names_plugins(path: Path) -> dict[str, str]:
     """Return the plugins that a pyproject.toml names as entry points: what each name stands for."""
-    points: dict[str, str] = _project(path).get("entry-points", {}).get(GROUP, {})
-    return points
+    return dict(_project(path).get("entry-points", {}).get(GROUP, {}))
 
 
-def _project(path: Path) -> dict[str, Any]:
+def _project(path: Path) -> Any:
     try:
-        project: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+        return tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return {}
-    return project
 
 
 def _import_from(folder: Path, target: str) -> Any:
     """Import what an entry point names from its own folder, afresh; whatever its own code raises is let through."""
-    places = [str(folder), str(folder / "src")]
+    point, places = EntryPoint(name="", value=target, group=GROUP), [str(folder), str(folder / "src")]
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # nobody asked for files
     sys.path[:0] = places
     try:
-        _forget(target.partition(":")[0])
-        return EntryPoint(name="", value=target, group=GROUP).load()
+        top = point.module.partition(".")[0]
+        for name in [name for name in sys.modules if name.partition(".")[0] == top]:  # of another folder, or outdated
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        return point.load()
     finally:
         sys.dont_write_bytecode = kept
         for place in places:
             sys.path.remove(place)
-
-
-def _forget(module: str) -> None:
-    """Forget what was imported under a name, and below it: another folder's, or this one's as it was."""
-    top = module.partition(".")[0]
-    for name in [name for name in sys.modules if name == top or name.startswith(f"{top}.")]:
-        del sys.modules[name]
-    importlib.invalidate_caches()
-
-
-def _name(given: Any) -> str:
-    """Name a plugin after its module, or its class: `tfgitops_cost_centre` is `cost-centre`."""
-    named = given.__name__ if isinstance(given, (ModuleType, type)) else type(given).__name__
-    return named.rpartition(".")[2].removeprefix("tfgitops_").replace("_", "-").lower()
-
-
-def _origin(given: Any) -> str:
-    return getattr(given, "__name__", None) or f"{type(given).__module__}.{type(given).__name__}"

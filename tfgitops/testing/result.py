@@ -40,22 +40,29 @@ class Container(dict[str, Any]):
         return {mount["mountPath"]: mount for mount in self.get("volumeMounts", ())}
 
 
-class Pod(dict[str, Any]):
-    """The spec of a pod template as a map; ``metadata`` is what stands beside it."""
+class _Described(dict[str, Any]):
+    """A map, and the metadata of what it describes."""
 
-    def __init__(self, template: dict[str, Any]) -> None:
-        super().__init__(template["spec"])
-        self.metadata: dict[str, Any] = template.get("metadata", {})
+    def __init__(self, value: dict[str, Any], metadata: dict[str, Any]) -> None:
+        super().__init__(value)
+        self.metadata = metadata
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of the pods."""
+        """The labels."""
         return dict(self.metadata.get("labels", {}))
 
     @property
     def annotations(self) -> dict[str, str]:
-        """The annotations of the pods."""
+        """The annotations."""
         return dict(self.metadata.get("annotations", {}))
+
+
+class Pod(_Described):
+    """The spec of a pod template as a map; ``metadata`` is what stands beside it."""
+
+    def __init__(self, template: dict[str, Any]) -> None:
+        super().__init__(template["spec"], template.get("metadata", {}))
 
     @property
     def container(self) -> Container:
@@ -73,23 +80,16 @@ class Pod(dict[str, Any]):
         return {volume["name"]: volume for volume in self.get("volumes", ())}
 
 
-class Manifest(dict[str, Any]):
+class Manifest(_Described):
     """An object as a map, and what tests ask of one."""
+
+    def __init__(self, manifest: dict[str, Any]) -> None:
+        super().__init__(manifest, manifest["metadata"])
 
     @property
     def name(self) -> str:
         """Its name."""
-        return str(self["metadata"]["name"])
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Its labels."""
-        return dict(self["metadata"].get("labels", {}))
-
-    @property
-    def annotations(self) -> dict[str, str]:
-        """Its annotations."""
-        return dict(self["metadata"].get("annotations", {}))
+        return str(self.metadata["name"])
 
 
 class Task(dict[str, Any]):
@@ -190,8 +190,7 @@ class Result:
     def tf_config(self, role: str, index: int = 0, job: str = "") -> dict[str, Any]:
         """Return the TF_CONFIG that a replica of a role gets."""
         text = self.env(role, job)["TF_CONFIG"].replace("$(TASK_INDEX)", str(index))
-        config: dict[str, Any] = json.loads(text)
-        return config
+        return dict(json.loads(text))
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*tfgitops[ \t]*\][ \t]*(?:#[^\n]*)?(?:\n|\Z)", re.MULTILINE)
-_NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLUGINS = re.compile(r"^[ \t]*plugins[ \t]*=[ \t]*\[", re.MULTILINE)
 _LAST = re.compile(r"(?<=[\"'])(,?)((?:\s*#[^\n]*)*)(\s*)\Z")
 _FIRST_OF_LINE = re.compile(r"\n([ \t]*)[\"']")
@@ -22,12 +21,8 @@ _FIRST_OF_LINE = re.compile(r"\n([ \t]*)[\"']")
 def with_local_plugin(text: str, plugin: str, name: str) -> str:
     """Return the text of a pyproject.toml with one more entry in ``[tool.tfgitops] plugins``.
 
-    What comes of it is read again: it must say what it said before, and that.
-
-    Args:
-        text: the file as it is; nothing where there is none.
-        plugin: the path of the plugin's file, relative to the root.
-        name: what the file is called in messages.
+    The new text is parsed again: it must say what it said before, and name the plugin by the path of its file from the
+    root. ``name`` is what messages call the pyproject.toml.
 
     Raises:
         CompileError: it is no TOML, or the entry cannot be put in.
@@ -47,9 +42,8 @@ def with_local_plugin(text: str, plugin: str, name: str) -> str:
         edited = new.replace("\n", line_end)
         if _read(edited) == wanted:
             return edited
-    raise CompileError.of(
-        "TF602", f"{name} is written in a way that cannot be edited", f'add "{plugin}" to [tool.tfgitops] plugins'
-    )
+    hint = f'add "{plugin}" to [tool.tfgitops] plugins'
+    raise CompileError.of("TF602", f"{name} is written in a way that cannot be edited", hint)
 
 
 def _read(text: str) -> dict[str, Any] | None:
@@ -60,19 +54,18 @@ def _read(text: str) -> dict[str, Any] | None:
 
 
 def _attempts(text: str, entry: str) -> Iterator[str]:
-    """Yield texts with the entry: in the list that is there, below its table's header, or in a table at the end."""
-    header = _HEADER.search(text)
-    if header is None:
+    """Yield texts with the entry: in the list that is there, below its table's header, or in a table at the end.
+
+    At most one of them is TOML that says what is wanted.
+    """
+    if header := _HEADER.search(text):
+        if found := _PLUGINS.search(text, header.end()):
+            yield from _appended(text, found.end(), entry)
+        gap = "" if header[0].endswith("\n") else "\n"
+        yield f"{text[: header.end()]}{gap}plugins = [{entry}]\n{text[header.end() :]}"
+    else:
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         yield f"{text}{gap}[tool.tfgitops]\nplugins = [{entry}]\n"
-        return
-    following = _NEXT.search(text, header.end())
-    body = text[: following.start() if following else len(text)]
-    if found := _PLUGINS.search(body, header.end()):
-        yield from _appended(text, found.end(), entry)
-        return
-    gap = "" if header[0].endswith("\n") else "\n"
-    yield f"{text[: header.end()]}{gap}plugins = [{entry}]\n{text[header.end() :]}"
 
 
 def _appended(text: str, start: int, entry: str) -> Iterator[str]:

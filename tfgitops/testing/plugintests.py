@@ -1,13 +1,13 @@
-"""All that can be tried of a plugin: its cases, and the contract on their specs; by pytest, or without."""
+"""Test a plugin on its cases, and the contract on their specs: with pytest, or for `tfgitops plugins test`."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.diagnostics import CompileError, counted
 from tfgitops.spec.disk import kind_of, resolved, shown
 from tfgitops.spec.project import find_environments, find_root, read_project
 from tfgitops.testing.cases import KINDS, Case, CaseFailedError, find_cases, specs_of
@@ -40,11 +40,7 @@ class PluginTests:
 
     @classmethod
     def found(cls) -> list[Case]:
-        """Return the cases.
-
-        Raises:
-            CompileError: there is none.
-        """
+        """Return the cases; raise `CompileError` where there is none."""
         return find_cases(Path(inspect.getfile(cls)).parent / cls.cases)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -64,16 +60,6 @@ class PluginTests:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
-    """What is tried: some plugins of one folder, their cases, and the specs on which the contract is checked."""
-
-    plugins: tuple[Plugin, ...]
-    cases: tuple[Case, ...]
-    specs: tuple[Path, ...]
-    settings: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What came of one trial; ``fault`` is empty where it passed."""
 
@@ -81,20 +67,38 @@ class Outcome:
     fault: str = ""
 
 
-def find_subject(path: Path) -> Subject:
-    """Find what there is to try: in a package's folder, in a repository with local plugins, or of one local file.
+def run(path: Path, *, refresh: bool = False) -> Iterator[Outcome]:
+    """Try each case, and then each plugin's contract, in a package's folder, a repository, or for one local file.
 
-    Cases are looked for in the folder itself, in ``cases/``, ``tests/cases/`` and ``plugins/cases/``. Where there are
-    none, the contract is checked on the repository's environments.
+    ``refresh`` writes anew what the cases expect. Where there are no cases, the contract is checked on the repository's
+    environments.
 
     Raises:
         CompileError: there is no plugin, or nothing to try it on.
     """
-    path = resolved(path)
+    plugins, cases, specs, settings = _find(resolved(path))
+    together = find_plugins(*plugins)
+    for case in cases:
+        fault = ""
+        try:
+            case.run(together, refresh=refresh, settings=settings)
+        except CaseFailedError as error:
+            fault = str(error)
+        yield Outcome(name=f"case {case.name}", fault=fault)
+    for plugin in plugins:
+        name = f"contract of '{plugin.name}' on {counted(len(specs), 'spec')}"
+        if plugin.name in together.late:
+            yield Outcome(name=name, fault="not tried: it did not come to an end before")
+        else:
+            found = breaches(plugin, specs, settings=settings)
+            yield Outcome(name=name, fault="\n".join(map(str, found)))
+
+
+def _find(path: Path) -> tuple[list[Plugin], list[Case], list[Path], Settings]:
+    """Find what to try: plugins, their cases, the specs for the contract, and the repository's settings."""
     if kind_of(path) == "nothing":
-        raise CompileError.of(
-            "TF101", f"{path} is not there", "name a package's folder, a repository or a local plugin's file"
-        )
+        hint = "name a package's folder, a repository or a local plugin's file"
+        raise CompileError.of("TF101", f"{path} is not there", hint)
     folder = path if path.is_dir() else path.parent
     root, settings = folder, {}
     if names_plugins(folder / "pyproject.toml"):
@@ -107,41 +111,13 @@ def find_subject(path: Path) -> Subject:
     if not plugins:
         hint = "`tfgitops plugins new NAME` makes one, as a package or, with --local, as a file of a repository"
         raise CompileError.of("TF101", f"there is no plugin in {shown(path)}", hint)
-    cases = _cases(folder) or _cases(root)
-    specs = specs_of(cases) if cases else _environments(root, plugins)
-    return Subject(plugins=tuple(plugins), cases=tuple(cases), specs=tuple(specs), settings=settings)
-
-
-def run(subject: Subject, *, refresh: bool = False) -> Iterator[Outcome]:
-    """Try each case, and then each plugin's contract; ``refresh`` writes anew what the cases expect."""
-    together = find_plugins(*subject.plugins)
-    for case in subject.cases:
-        try:
-            case.run(together, refresh=refresh, settings=subject.settings)
-            yield Outcome(name=f"case {case.name}")
-        except CaseFailedError as error:
-            yield Outcome(name=f"case {case.name}", fault=str(error))
-    for plugin in subject.plugins:
-        specs = f"{len(subject.specs)} spec{'' if len(subject.specs) == 1 else 's'}"
-        name = f"contract of '{plugin.name}' on {specs}"
-        if plugin.name in together.late:
-            yield Outcome(name=name, fault="not tried: it did not come to an end before")
-            continue
-        found = breaches(plugin, subject.specs, settings=subject.settings)
-        yield Outcome(name=name, fault="\n".join(map(str, found)))
-
-
-def _cases(folder: Path) -> list[Case]:
-    for place in _PLACES:
-        if any((folder / place / kind).is_dir() for kind in KINDS):
-            return find_cases(folder / place)
-    return []
-
-
-def _environments(root: Path, plugins: list[Plugin]) -> list[Path]:
-    top = root / "environments"
-    if top.is_dir():
-        return find_environments(top)
-    names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
-    hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
-    raise CompileError.of("TF101", f"there are no cases, and no environments, to try the plugin {names} on", hint)
+    places = (top / place for top in (folder, root) for place in _PLACES)
+    cases = next((find_cases(place) for place in places if any((place / kind).is_dir() for kind in KINDS)), [])
+    if cases:
+        return plugins, cases, specs_of(cases), settings
+    if not (root / "environments").is_dir():
+        names = ", ".join(f"'{plugin.name}'" for plugin in plugins)
+        hint = "put a spec into plugins/cases/ok/NAME/environment.yaml, and run it with --refresh"
+        message = f"there are no cases, and no environments, to try the plugin {names} on"
+        raise CompileError.of("TF101", message, hint)
+    return plugins, [], find_environments(root / "environments"), settings

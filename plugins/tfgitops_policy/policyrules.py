@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     Manifest = Mapping[str, Any]
 
 _SEVERITIES: dict[str, Literal["error", "warning", "note"]] = {"audit": "note", "warn": "warning", "deny": "error"}
-_LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def check_policy(
     on = {key: _Rule(key, code, policy[key]) for key, code in _RULES.items() if key in policy}
     for manifest in manifests:
         job = environment.job_of(manifest)
-        if on.keys() & _IMAGES.keys():
+        if on.keys() & _OF_IMAGES:
             yield from _check_images(on, job, manifest)
         if job and "maxGpus" in on:
             yield from _check_gpus(on["maxGpus"], job, manifest, accelerators)
@@ -52,15 +51,28 @@ def check_policy(
 
 def _check_images(on: Mapping[str, _Rule], job: Job | None, manifest: Manifest) -> Iterator[Problem]:
     for found in pod_images(manifest):
-        for key, judge in _IMAGES.items():
-            if (rule := on.get(key)) and (told := judge(rule, found.image)):
-                message, expected, hint = told
-                if job:
-                    at = _image_at(job, job.roles[int(found.at[2])], found)
-                else:
-                    at = ("policy", key)
-                    message += f", in {manifest['kind']} '{manifest['metadata']['name']}'"
-                yield rule.breach(message, at, hint, found=found.image, expected=expected)
+        for rule, message, expected, hint in _breached(on, found.image):
+            if job:
+                at = _image_at(job, job.roles[int(found.at[2])], found)
+            else:
+                at = ("policy", rule.key)
+                message += f", in {manifest['kind']} '{manifest['metadata']['name']}'"  # noqa: PLW2901 - said of it
+            yield rule.breach(message, at, hint, found=found.image, expected=expected)
+
+
+def _breached(on: Mapping[str, _Rule], image: str) -> Iterator[tuple[_Rule, str, str, str]]:
+    """Yield each rule that an image breaks, with a message, what is expected, and a hint."""
+    parsed = parse_image(image)
+    if (rule := on.get("imageDigest")) and not parsed.digest:
+        hint = "name it by its digest, as in IMAGE@sha256:…, to know what runs"
+        yield rule, f"the image {image} has no digest", "", hint
+    if (rule := on.get("imageRegistries")) and not any(map(parsed.is_below, rule.block["allowed"])):
+        message = f"the image {image} comes from {parsed.registry}/{parsed.repository}"
+        hint = "copy it to a registry that is allowed, and name it there"
+        yield rule, message, f"an image of {' or '.join(rule.block['allowed'])}", hint
+    if (rule := on.get("noLatest")) and not parsed.digest and parsed.tag in ("", "latest"):
+        message = f"the image {image} is `latest`{'' if parsed.tag else ', since it has no tag'}"
+        yield rule, message, "", "name a version, or the digest: `latest` may be another image for each pod"
 
 
 def _image_at(job: Job, role: Role, found: PodImage) -> Route:
@@ -71,28 +83,6 @@ def _image_at(job: Job, role: Role, found: PodImage) -> Route:
     if found.part == "volume":
         return job.written(role, (*pod, "volumes", found.name, "image", "reference"), ())
     return job.written(role, (*pod, "initContainers", found.name, "image"), ())
-
-
-def _without_digest(_: _Rule, image: str) -> tuple[str, str, str] | None:
-    if parse_image(image).digest:
-        return None
-    return f"the image {image} has no digest", "", "name it by its digest, as in IMAGE@sha256:…, to know what runs"
-
-
-def _elsewhere(rule: _Rule, image: str) -> tuple[str, str, str] | None:
-    parsed, allowed = parse_image(image), rule.block["allowed"]
-    if any(parsed.is_below(place) for place in allowed):
-        return None
-    message = f"the image {image} comes from {parsed.registry}/{parsed.repository}"
-    return message, f"an image of {' or '.join(allowed)}", "copy it to a registry that is allowed, and name it there"
-
-
-def _latest(_: _Rule, image: str) -> tuple[str, str, str] | None:
-    parsed = parse_image(image)
-    if parsed.digest or (parsed.tag or _LATEST) != _LATEST:
-        return None
-    message = f"the image {image} is `latest`{'' if parsed.tag else ', since it has no tag'}"
-    return message, "", "name a version, or the digest: `latest` may be another image for each pod"
 
 
 def _check_gpus(rule: _Rule, job: Job, manifest: Manifest, accelerators: Sequence[Accelerator]) -> Iterator[Problem]:
@@ -132,4 +122,4 @@ _RULES = {
     "requiredLabels": "POLICY04",
     "noLatest": "POLICY05",
 }
-_IMAGES = {"imageDigest": _without_digest, "imageRegistries": _elsewhere, "noLatest": _latest}
+_OF_IMAGES = {"imageDigest", "imageRegistries", "noLatest"}

@@ -20,9 +20,8 @@ def check_gpu(role: Role, gpu: Mapping[str, Any]) -> Iterator[Problem]:
     kinds = [key for key in ("resource", "mig", "vgpu") if key in gpu]
     if len(kinds) > 1 or ("vgpu" in kinds and "count" in gpu):
         both = " and ".join(kinds if len(kinds) > 1 else ["count", "vgpu"])
-        hint = "keep one: a container has GPUs of one family" + (
-            "; vgpu has its own `number`" if "vgpu" in kinds else ""
-        )
+        further = "; vgpu has its own `number`" if "vgpu" in kinds else ""
+        hint = f"keep one: a container has GPUs of one family{further}"
         yield Problem(code="GPU01", message=f"'gpu' of '{role.name}' has {both}", at=at, hint=hint)
         return
     vgpu = gpu.get("vgpu") or {}

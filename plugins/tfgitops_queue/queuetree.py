@@ -1,11 +1,11 @@
-"""The tree of queues: who is above whom, and where a job can run."""
+"""The tree of queues: who is above whom, where a job can run, and whether its gang fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tfgitops import Job, Note, Problem, did_you_mean
+from tfgitops import Environment, Job, Note, Problem, did_you_mean, gang_pods, pod_requests, quantity
 
 BUILT_IN = ("default", "root")
 """Queues that Volcano makes itself."""
@@ -53,9 +53,8 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
     chain = list(above(name, queues))
     if queues[chain[-1]].get("parent") in chain:
-        message = (
-            f"the queues above '{name}' lead round in a circle: {' → '.join([*chain, queues[chain[-1]]['parent']])}"
-        )
+        circle = " → ".join([*chain, queues[chain[-1]]["parent"]])
+        message = f"the queues above '{name}' lead round in a circle: {circle}"
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
 
 
@@ -82,3 +81,44 @@ def check_use(job: Job, queues: Queues, above_others: Mapping[str, str]) -> Iter
             found=name, hint=f"choose one below it, such as '{child}'",
             notes=(Note(message=f"'{child}' is below it", at=("queues", child)),),
         )  # fmt: skip
+
+
+def check_gangs(
+    environment: Environment, queues: Queues, manifests: tuple[Mapping[str, Any], ...]
+) -> Iterator[Problem]:
+    """Report each planned Job whose gang asks for more than a queue may use (docs/volcano.md 5)."""
+    limits = {
+        name: [
+            (queue, resource, quantity.parse(amount))
+            for queue in above(name, queues)
+            for resource, amount in (queues[queue].get("capability") or {}).items()
+        ]
+        for name in queues
+    }
+    for manifest in manifests:
+        job = environment.job_of(manifest)
+        if job and (found := limits.get(manifest["spec"]["queue"])):
+            yield from _check_gang(job, _gang_requests(manifest), found)
+
+
+def _gang_requests(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return what the pods that must run at once ask for together, in nanos."""
+    total = {"pods": 0}
+    for task, needed in zip(manifest["spec"]["tasks"], gang_pods(manifest), strict=True):
+        total["pods"] += needed * quantity.NANO
+        for name, amount in pod_requests(task["template"]["spec"]).items():
+            total[name] = total.get(name, 0) + amount * needed
+    return total
+
+
+def _check_gang(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
+    for queue, resource, most in limits:
+        if wanted.get(resource, 0) > most:
+            needs, has = (quantity.show(amount, resource) for amount in (wanted[resource], most))
+            note = Note(message="the queue's capability", at=("queues", queue, "capability", resource))
+            yield Problem(
+                code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
+                message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
+                hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
+                notes=(note,) * (queue in (job.environment.get("queues") or {})),  # else it is kept for a pinned job
+            )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A stand-in for a plugin: it passes on each call, watches the plugin at work, and keeps what it saw."""
+"""Watch a plugin at work: a hook must be pure, and changes nothing that it is given."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from unittest.mock import patch
 from tfgitops.plugins.answers import is_iterable_of_answers
 from tfgitops.plugins.faults import file_of
 from tfgitops.plugins.hookspecs import HOOKS
+from tfgitops.plugins.plain import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +54,8 @@ _ABOUT_THE_MACHINE = frozenset({"getpass", "locale", "platform"})
 _IMPORTERS = ("importlib._bootstrap", "importlib._bootstrap_external")
 
 
-class Witness:
-    """Stands in for a plugin; ``answers`` and ``faults`` grow as it is asked.
+class WatchedPlugin:
+    """Stands in for a plugin and passes on each call; ``answers`` and ``faults`` grow as it is asked.
 
     An answer is a pair of a hook and what it yielded, a fault a pair of a rule and a sentence.
     """
@@ -73,37 +74,51 @@ class Witness:
         @functools.wraps(function)
         def ask(*arguments: Any) -> Any:
             before = repr(arguments)
-            first = self._once(hook, function, arguments)
+            with self._watching(hook):
+                first = function(*arguments)
+                if first is None or is_iterable_of_answers(first):
+                    first = list(first or ())
             if not isinstance(first, list):
                 return first  # the compiler says what is wrong with it
             with _elsewhere():
                 second = list(function(*arguments) or ())
             if repr(arguments) != before:
-                self._blame("inputs", f"{hook} changes what it is given")
+                self.faults["inputs", f"{hook} changes what it is given"] = None
             if first != second:
                 odd = next((one for one in [*first, *second] if one not in second or one not in first), None)
-                what = f", such as {_shown(odd)}" if odd is not None else " in another order"
-                self._blame("pure", f"{hook} answers otherwise when it is asked again{what}")
+                what = f", such as {brief(odd, 200)}" if odd is not None else " in another order"
+                self.faults["pure", f"{hook} answers otherwise when it is asked again{what}"] = None
             self.answers += [(hook, value) for value in first]
             return first
 
         return ask
 
-    def _once(self, hook: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Return all that a hook answers as a list, or what is none as it is."""
+    @contextmanager
+    def _watching(self, hook: str) -> Iterator[None]:
+        """Note what a hook asks of the outside world in the body."""
         seen: set[str] = set()
 
         def saw(what: str, frame: FrameType) -> None:
             if what and (hook not in _AT_THE_START or what.startswith("the clock")):
                 seen.add(what + self._line_of(frame))
 
-        with _clock_watched(saw), _profiled(saw):
-            found = function(*arguments)
-            if found is None or is_iterable_of_answers(found):
-                found = list(found or ())
-        for what in sorted(seen):
-            self._blame("pure", f"{hook} asks {what}")
-        return found
+        def profile(frame: FrameType, event: str, called: Any) -> None:
+            if event == "c_call":
+                saw(_asked_of_built_in(frame, called), frame)
+            elif event == "call":
+                saw(_asked_of_python(frame), frame)
+
+        before, collecting = sys.getprofile(), gc.isenabled()
+        with patch.multiple(time, **{name: _clock(name, saw) for name in _GIVEN_NO_TIME}):
+            gc.disable()  # what others do at a collection (hypothesis asks the clock) is not the plugin's doing
+            sys.setprofile(profile)
+            try:
+                yield
+            finally:
+                sys.setprofile(before)
+                if collecting:
+                    gc.enable()
+        self.faults |= dict.fromkeys(("pure", f"{hook} asks {what}") for what in sorted(seen))
 
     def _line_of(self, frame: FrameType | None) -> str:
         """Name the innermost line of the plugin's file, or of its package's folder, that led to a frame."""
@@ -114,49 +129,17 @@ class Witness:
             frame = frame.f_back
         return ""
 
-    def _blame(self, rule: str, message: str) -> None:
-        self.faults[rule, message] = None
 
+def _clock(name: str, saw: Callable[[str, FrameType], None]) -> Any:
+    """Return a function of `time` that tells when it is given no time, and so takes the clock's."""
+    function, least = getattr(time, name), _GIVEN_NO_TIME[name]
 
-@contextmanager
-def _profiled(saw: Callable[[str, FrameType], object]) -> Iterator[None]:
-    """Tell at each call of a function what that gives of the outside world, and to which frame."""
-    before = sys.getprofile()
+    def ask(*arguments: Any) -> Any:
+        if len(arguments) < least:
+            saw(f"the clock (time.{name})", sys._getframe(1))  # noqa: SLF001 - the frame that calls
+        return function(*arguments)
 
-    def profile(frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call":
-            saw(_asked_of_built_in(frame, called), frame)
-        elif event == "call":
-            saw(_asked_of_python(frame), frame)
-
-    collecting = gc.isenabled()
-    gc.disable()  # what others do when garbage is collected (hypothesis asks the clock) is not the plugin's doing
-    sys.setprofile(profile)
-    try:
-        yield
-    finally:
-        sys.setprofile(before)
-        if collecting:
-            gc.enable()
-
-
-@contextmanager
-def _clock_watched(saw: Callable[[str, FrameType], object]) -> Iterator[None]:
-    """Tell of each call of a function of `time` that is given no time, and so takes the clock's."""
-
-    def watched(name: str) -> Callable[..., Any]:
-        function, least = getattr(time, name), _GIVEN_NO_TIME[name]
-
-        def ask(*arguments: Any) -> Any:
-            if len(arguments) < least:
-                saw(f"the clock (time.{name})", sys._getframe(1))  # noqa: SLF001 - the frame that calls
-            return function(*arguments)
-
-        return ask
-
-    functions: dict[str, Any] = {name: watched(name) for name in _GIVEN_NO_TIME}
-    with patch.multiple(time, **functions):
-        yield
+    return ask
 
 
 def _asked_of_built_in(frame: FrameType, called: Any) -> str:
@@ -200,8 +183,3 @@ def _elsewhere() -> Iterator[None]:
     kept = {name: os.environ[name] for name in ("PATH", "COVERAGE_FILE") if name in os.environ}
     with tempfile.TemporaryDirectory() as folder, chdir(folder), patch.dict(os.environ, kept, clear=True):
         yield
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else text[:200] + "…"  # noqa: PLR2004 - one line of a terminal or two

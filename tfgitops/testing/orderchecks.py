@@ -1,0 +1,114 @@
+"""Check that no order changes a result: the order of keys in a spec, or of a set, which differs in each process."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.plugins.discovery import import_file
+from tfgitops.plugins.door import Plugin
+from tfgitops.report.text import render
+from tfgitops.spec.diagnostics import CompileError
+from tfgitops.testing.bench import opened
+from tfgitops.testing.finding import find_plugins
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.project import Project
+
+_SEEDS = ("1", "2")
+
+
+def depends_on_key_order(compiled: Compiled, project: Project, plugins: Plugins) -> bool:
+    """Tell whether a spec compiles to something else with the keys of its files from the last to the first.
+
+    A spec that does not compile, or that has pins, does not tell.
+    """
+    environment = compiled.environment
+    if not compiled.ok or environment is None or any(job.pin for job in environment.jobs):
+        return False
+    with TemporaryDirectory() as place:
+        root = Path(place).resolve()
+        old = project.root.resolve()
+        for document in environment.places.documents:
+            target = root / document.path.resolve().relative_to(old)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(json.dumps(_reversed(document.value)), encoding="utf-8")
+        folder = root / compiled.folder.resolve().relative_to(old)
+        other = compile_environment(folder, plugins, replace(project, root=root))
+    return _bodies(other) != _bodies(compiled)
+
+
+def _bodies(compiled: Compiled) -> list[tuple[str, str]]:
+    """Return each file without its first line: that tells aliases, which are written out here, from their values."""
+    return [(file.path, file.text.partition("\n")[2]) for file in compiled.files]
+
+
+def _reversed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _reversed(value[key]) for key in reversed(value)}
+    return [_reversed(item) for item in value] if isinstance(value, list) else value
+
+
+def digest(compiled: Compiled) -> str:
+    """Return a digest of all that a spec compiles to, wherever the spec lies."""
+    made = [*((file.path, file.text) for file in compiled.files), render(compiled.diagnostics).split("\n")]
+    return sha256(repr(made).replace(str(compiled.folder), "").encode()).hexdigest()
+
+
+def dependent_on_hashes(
+    plugin: Plugin, specs: Sequence[Path | str], settings: Mapping[str, Any], here: Sequence[str]
+) -> list[int]:
+    """Return the indices of the specs that do not compile to the same in processes with other hash seeds.
+
+    ``here`` are the digests of the results in this process. Only a plugin that is a module can be imported in another
+    process; for any other plugin the list is empty.
+
+    Raises:
+        CompileError: another process cannot use the plugin.
+    """
+    if not isinstance(plugin.hooks, ModuleType) or not plugin.hooks.__file__:
+        return []
+    file = Path(plugin.hooks.__file__)
+    top = file.parents[plugin.hooks.__name__.count(".") + (file.name == "__init__.py")]  # from where it is imported
+    described = (plugin.name, plugin.version, plugin.origin, plugin.hooks.__name__, file)
+    asked = pickle.dumps(([str(top), *sys.path], described, specs, settings))
+    children = [_child(seed) for seed in _SEEDS]  # at the same time
+    answers = [here]
+    for child in children:
+        told, failure = child.communicate(asked)
+        if child.returncode:
+            reason = failure.decode(errors="replace").strip().splitlines()[-1]
+            raise CompileError.of("TF902", f"{plugin} cannot be tried in another process: {reason}")
+        answers.append(told.decode().split())
+    return [index for index, digests in enumerate(zip(*answers, strict=True)) if len(set(digests)) > 1]
+
+
+def _child(seed: str) -> subprocess.Popen[bytes]:
+    command = (sys.executable, "-B", "-c", f"from {__name__} import main; main()")
+    pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONHASHSEED": seed}
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603 - us
+
+
+def main() -> None:
+    """Print the digest of each spec's result, in a process that `dependent_on_hashes` starts."""
+    sys.path[:], (name, version, origin, module, file), specs, settings = pickle.load(sys.stdin.buffer)  # noqa: S301
+    hooks = import_file(file) if version == "local" else importlib.import_module(module)
+    plugins = find_plugins(Plugin(name, hooks, version, origin))
+    for spec in specs:
+        with opened(spec, settings) as (folder, project):
+            print(digest(compile_environment(folder, plugins, project)))  # noqa: T201 - the answer
