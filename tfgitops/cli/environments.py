@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.session import Session, compile_all, open_session
-from tfgitops.compiler.write import alone
+from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import shown
+from tfgitops.spec.project import find_root, read_project
 from tfgitops.spec.survey import find_environments
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tfgitops.compiler.compiled import Compiled
+    from tfgitops.plugins.door import Plugins
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
@@ -25,7 +27,7 @@ def paths_of(given: list[Path] | None) -> list[Path]:
 
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
-    """Open the environments of a call, as `open_session` does."""
+    """Open the environments of a call as `open_session` does."""
     return open_session(paths_of(given), no_plugin or (), **how)
 
 
@@ -64,4 +66,11 @@ def one_environment(path: Path) -> Path:
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
+    from tfgitops.compiler.write import alone  # noqa: PLC0415 - for commands that write alone
+
     return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
+
+
+def plugins_here(without: Iterable[str] | None = None) -> Plugins:
+    """Return the plugins that `tfgitops build` would use for the environments of the working directory."""
+    return discover(read_project(find_root(Path.cwd() / "environments" / "any")), without or ())

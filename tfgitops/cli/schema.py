@@ -10,15 +10,12 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Without, command_app, example
+from tfgitops.cli.options import Without
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable
 from tfgitops.spec.project import find_root, read_project
 from tfgitops.spec.schema.editors import for_editors
-
-app = command_app()
 
 
 class Which(StrEnum):
@@ -28,8 +25,6 @@ class Which(StrEnum):
     job = "job"
 
 
-@app.command(epilog=example("tfgitops schema -o schemas/environment.schema.json"))
-@guarded
 def schema(
     which: Annotated[
         Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")

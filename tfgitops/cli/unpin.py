@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from tfgitops.cli.environments import one_environment, opened, undisturbed
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without, command_app, example
+from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.outlook import outlook
 from tfgitops.pins.pins import unpin_jobs
 from tfgitops.report.show import Format, show
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops unpin environments/prod resnet"))
-@guarded
 def unpin(
     env: Environment,
     jobs: Jobs,

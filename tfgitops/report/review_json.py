@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.report.as_json import problem
+from tfgitops.report.as_json import json_document, place, problems
 from tfgitops.review.fieldchanges import ABSENT
 from tfgitops.targets.kubernetes import quantity
 
@@ -20,24 +19,20 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-VERSION = 1
-
 
 def render(review: Review | None, diagnostics: Iterable[Diagnostic]) -> str:
     """Return the document; without a review, because there is nothing to compare with, it holds the problems alone."""
-    document = {
-        "version": VERSION,
-        "base": {"ref": review.ref, "commit": review.commit} if review else None,
-        "environments": [_environment(one) for one in review.environments] if review else [],
-        "queues": [_queue(one) for one in review.queues] if review else [],
-        "beside": list(review.beside) if review else [],
-        "risks": [
+    return json_document(
+        base={"ref": review.ref, "commit": review.commit} if review else None,
+        environments=[_environment(one) for one in review.environments] if review else [],
+        queues=[_queue(one) for one in review.queues] if review else [],
+        beside=list(review.beside) if review else [],
+        risks=[
             {"code": risk.code, "environment": risk.environment, "message": risk.message, "advice": risk.advice}
             for risk in (review.risks if review else ())
         ],
-        "problems": [problem(diagnostic) for diagnostic in diagnostics],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        problems=problems(diagnostics),
+    )
 
 
 def _environment(one: EnvironmentReview) -> Json:
@@ -69,16 +64,9 @@ def _change(change: Change, causes: Iterable[Cause]) -> Json:
         "oldName": change.old_name or None,
         "newName": change.new_name or None,
         "fields": [_field(field, hard=field in change.hard) for field in change.fields],
-        "causes": [_cause(cause) for cause in causes],
+        "causes": [{"route": list(one.route), **place(one.span), "removed": one.gone} for one in causes],
         "reason": change.reason or None,
     }
-
-
-def _cause(cause: Cause) -> Json:
-    span = cause.span
-    return {
-        "route": list(cause.route), "file": span.file, "line": span.line, "column": span.column, "removed": cause.gone,
-    }  # fmt: skip
 
 
 def _field(field: FieldChange, *, hard: bool) -> Json:

@@ -8,15 +8,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tfgitops.plugins.plain import printable
-from tfgitops.report import text
 from tfgitops.spec.diagnostics import CODES, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.spec.diagnostics import Diagnostic
 
@@ -53,6 +50,8 @@ def show(
     if form is not Format.text:
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:
+        from tfgitops.report import text  # noqa: PLC0415 - a clean run shows none
+
         sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
@@ -86,13 +85,3 @@ def coloured(stream: TextIO, *, no_colour: bool) -> bool:
     if no_colour or os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
-
-
-def exceptions(results: Iterable[Compiled]) -> str:
-    """Return a line for each problem that an environment allows: where, until when, and why."""
-    lines = {
-        f"allowed  {one.span.file}:{one.span.line}  {one.by.code} at {one.by.at} until {one.by.until}: {one.by.reason}"
-        for compiled in results
-        for one in compiled.allowed
-    }
-    return "".join(f"{printable(line)}\n" for line in sorted(lines))
