@@ -61,11 +61,13 @@ def build(
     if check and format_ in {Format.sarif, Format.github}:
         found += as_diagnostics(files)
     code = show(found, format_, no_colour=no_color, files=files, session=session, verbose=verbose)
-    if format_ is Format.text and quiet:
-        sys.stdout.writelines(f"{word}  {path}\n" for word, path in files if check)
-    elif format_ is Format.text:
-        sys.stdout.write(exceptions(results) if verbose else "")
-        sys.stdout.writelines(f"{line}\n" for one in delivered for line in lines(one, check=check, verbose=verbose))
+    if format_ is Format.text:
+        told = [line for one in delivered for line in lines(one, check=check, verbose=verbose)]
+        if quiet:
+            told = [f"{word}  {path}" for word, path in files if check]
+        elif verbose:
+            sys.stdout.write(exceptions(results))
+        sys.stdout.write("".join(f"{line}\n" for line in told))
     return code or int(check and bool(files))
 
 
