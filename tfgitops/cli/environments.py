@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown
 from tfgitops.spec.project import find_root, read_project
 from tfgitops.spec.survey import find_environments
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
@@ -58,9 +59,8 @@ def one_environment(path: Path) -> Path:
     """
     folders = find_environments(path)
     if len(folders) > 1:
-        message = f"{path} holds {len(folders)} environments"
         hint = f"name one of them, such as {shown(folders[0])}"
-        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+        raise CompileError.of("TF101", f"{path} holds {len(folders)} environments", hint)
     return folders[0]
 
 
