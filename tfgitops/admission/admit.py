@@ -6,7 +6,6 @@ import marshal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.provenance.trace import trace
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets.volcano import drift, useless, uselesspods
 from tfgitops.targets.volcano.defaults import stored
@@ -60,6 +59,8 @@ def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Pro
     faults = _faults(manifest)
     if not faults:
         return
+    from tfgitops.provenance.trace import trace  # noqa: PLC0415 - a valid job needs no places
+
     crashes: list[Problem] = []  # they were reported when the job was planned
     patches = [patch for _, patch in plugins.ask("tfgitops_contribute", job.route, crashes, job=job)]
     for fault in faults:

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from tfgitops import discover
+from tfgitops.cli.environments import plugins_here
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Form, Without, command_app, example
-from tfgitops.spec.load import shown
-from tfgitops.spec.project import find_root, read_project
+from tfgitops.spec.disk import shown
 
 app = command_app()
 
@@ -33,7 +32,7 @@ def list_(
     from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
     from tfgitops.report import pluginlist as report  # noqa: PLC0415
 
-    found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))
+    found = inventory(plugins_here(no_plugin))
     sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
     return int(any(entry.fault for entry in found))
 
@@ -54,7 +53,7 @@ def new(
     from tfgitops.testing.scaffold.create import write_local, write_package  # noqa: PLC0415
     from tfgitops.testing.scaffold.pluginnames import forms_of  # noqa: PLC0415
 
-    forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
+    forms = forms_of(name, plugins_here())
     folder = output or Path(f"tfgitops-{name}")
     written = write_local(forms, output) if local else write_package(forms, folder)
     for path in written:

@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.environments import plugins_here
 from tfgitops.cli.options import Without
-from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable
-from tfgitops.spec.project import find_root, read_project
 from tfgitops.spec.schema.editors import for_editors
 
 
@@ -35,7 +34,7 @@ def schema(
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
-    plugins = discover(read_project(find_root(Path.cwd())), no_plugin or ())
+    plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
     content = json.dumps(for_editors(plugins.fragments, job=which is Which.job), indent=2, ensure_ascii=False) + "\n"

@@ -25,8 +25,6 @@ def unpin(
         done = unpin_jobs(folder, jobs)
     if format_ is Format.text and not quiet:
         [compiled] = compile_all(session)
-        for gone in done:
-            print(f"unpinned  {gone.place}  {gone.name}")
-        for gone in done:
-            print(outlook(compiled, gone))
+        print(*(f"unpinned  {gone.place}  {gone.name}" for gone in done), sep="\n")
+        print(*(outlook(compiled, gone) for gone in done), sep="\n")
     return show((), format_, no_colour=no_color)

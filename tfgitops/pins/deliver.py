@@ -24,7 +24,7 @@ class Delivery:
     """What became of one environment; ``done`` unless something kept it from being written or compared.
 
     ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
-    where there is no spec any more. ``restarts`` are the jobs that would start anew by accident, or were pinned.
+    where there is no spec any more. ``restarts`` are the jobs that would start anew by accident.
     """
 
     folder: Path
@@ -77,12 +77,13 @@ def _write(one: Delivery, session: Session, consent: Consent) -> None:
         from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check needs no guard
 
         guard = Guard(one.compiled, session)
-        one.restarts = [restart for restart in guard.restarts(one.differences) if not consent.covers(restart)]
-        if one.restarts and not consent.pin_rest:
-            raise CompileError(guard.diagnose(one.restarts))
-        if one.restarts:
+        restarts = [restart for restart in guard.restarts(one.differences) if not consent.covers(restart)]
+        if restarts and not consent.pin_rest:
+            one.restarts = restarts
+            raise CompileError(guard.diagnose(restarts))
+        if restarts:
             from tfgitops.pins.rest import pin_rest  # noqa: PLC0415 - few builds edit a spec
 
-            one.compiled, one.pins = pin_rest(one.compiled, one.restarts, session)
+            one.compiled, one.pins = pin_rest(one.compiled, restarts, session)
             one.differences = compare(one.folder, one.files)
     apply(one.folder, one.files, one.differences)

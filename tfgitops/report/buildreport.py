@@ -52,7 +52,7 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     """Yield the lines of one environment for standard output; ``verbose`` lists all files, and those that are kept."""
     if verbose and one.given and one.given.ok:
         yield from _kept(one.given)
-    told = list(one.pins) if one.done else [f"would restart  {restart}" for restart in one.restarts]
+    told = [*one.pins, *(f"would restart  {restart}" for restart in one.restarts)]
     yield from _shortened(told, everything=verbose)
     told = [f"{word}  {printable(path)}" for word, path in changed_files(one, check=check)]
     yield from _shortened(told, everything=check or verbose)

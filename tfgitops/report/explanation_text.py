@@ -67,9 +67,9 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {shown(inner)}" for key, inner in value.items()) + "}"
+        return f"{{{', '.join(f'{key}: {shown(inner)}' for key, inner in value.items())}}}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(shown, value)) + "]"
+        return f"[{', '.join(map(shown, value))}]"
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
@@ -82,7 +82,7 @@ def key_of(route: Route) -> str:
 
 
 def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
-    """Yield a line or two for each origin, and what is to be said of it, once for those alike."""
+    """Yield a line or two for each origin, and its remark, once for those alike."""
     rows = [(origin.layer, _said(origin), _place(origin.span)) for origin in origins]
     layers, said = (max(columns(row[index]) for row in rows) for index in (0, 1))
     fits = 2 + layers + 2 + said + 2 + max(columns(row[2]) for row in rows) <= paper.width
@@ -98,22 +98,18 @@ def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
             else:
                 yield f"{mark} {head}  {text}".rstrip()
                 yield f"{' ' * (layers + 4)}{paper.paint('frame', place)}"
-        if members[-1][0].won and (remark := _remark(members[-1][0])):
+        last = members[-1][0]
+        through = f"by {last.through}" if last.through and last.through != last.layer else ""
+        if last.won and (remark := ": ".join(filter(None, (through, last.note)))):
             yield from wrapped(printable(remark), f"{' ' * (layers + 4)}= ", width=paper.width)
 
 
 def _said(origin: Origin) -> str:
-    """Say what is written at an origin, on one short line."""
-    value = printable(" ".join((origin.text or shown(origin.value)).split()))
-    if origin.value is None:
-        value = "null, which removes it"
+    """Return the route and the value of an origin on one short line."""
+    written = " ".join((origin.text or shown(origin.value)).split())
+    value = "null, which removes it" if origin.value is None else printable(written)
     text = f"{key_of(origin.route)}: {value}" if origin.route else value
     return text if columns(text) <= _SAID_AT_MOST else text[: _SAID_AT_MOST - 1] + "…"
-
-
-def _remark(origin: Origin) -> str:
-    through = f"by {origin.through}" if origin.through and origin.through != origin.layer else ""
-    return ": ".join(filter(None, (through, origin.note)))
 
 
 def _place(span: Span) -> str:
