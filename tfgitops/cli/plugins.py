@@ -56,27 +56,21 @@ def new(
     forms = forms_of(name, plugins_here())
     folder = output or Path(f"tfgitops-{name}")
     written = write_local(forms, output) if local else write_package(forms, folder)
+    next_steps = [
+        f"cd {folder}",
+        "tfgitops plugins test      its cases and the contract",
+        "pip install -e .           and `tfgitops` knows it everywhere",
+    ]
+    if local:
+        next_steps = [
+            f"tfgitops plugins list      it is there; change {shown(written[0])} as you like",
+            "tfgitops plugins test      its cases, in plugins/cases/, and the contract",
+            f"tfgitops schema            what editors know of `{forms['key']}`",
+        ]
     for path in written:
         print(f"wrote  {shown(path)}")
-    print("\nNext:")
-    print(textwrap.indent(_next_local(forms["key"], written[0]) if local else _next_package(folder), "  "))
+    print("\nNext:", *next_steps, sep="\n  ")
     return 0
-
-
-def _next_package(folder: Path) -> str:
-    return (
-        f"cd {folder}\n"
-        "tfgitops plugins test      its cases and the contract\n"
-        "pip install -e .           and `tfgitops` knows it everywhere"
-    )
-
-
-def _next_local(key: str, path: Path) -> str:
-    return (
-        f"tfgitops plugins list      it is there; change {shown(path)} as you like\n"
-        f"tfgitops plugins test      its cases, in plugins/cases/, and the contract\n"
-        f"tfgitops schema            what editors know of `{key}`"
-    )
 
 
 @app.command("test", epilog=example("tfgitops plugins test --refresh"))

@@ -29,10 +29,7 @@ _LINE_MAX = 1000
 def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping[str, str]) -> str:
     """Return a log of one run, whose places are relative to the checkout.
 
-    Args:
-        diagnostics: what was found, in the order in which it is to be shown.
-        checkout: the folder that paths are relative to.
-        codes: what each code stands for; one that is not there is described by its own name.
+    ``codes`` has the title of each code; a code without a title is described by its own name.
     """
     found = list(diagnostics)
     rules = sorted({diagnostic.code for diagnostic in found})

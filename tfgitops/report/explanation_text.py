@@ -175,11 +175,12 @@ def job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
         ("queue", f"{summary.queue}  {summary.queue_origin.layer}, {_line_of(summary.queue_origin.span)}"),
         ("gang", gang),
     ]
-    lines = [f"{_labelled(label, paper)}{text}" for label, text in rows]
-    lines += ["", *_roles(summary, paper), "", *_images(summary, paper), "", *_name(summary, paper)]
     more = f"name a field, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
-    lines += ["", f"{_labelled('more', paper)}{more}"]
-    return "\n".join(lines) + "\n"
+    parts = [rows, _images(summary), _name(summary, paper.width - _INDENT), [("more", more)]]
+    head, images, name, last = (
+        [f"{paper.paint('bold', label.ljust(_INDENT))}{text}" for label, text in part] for part in parts
+    )
+    return "\n".join([*head, "", *_roles(summary, paper), "", *images, "", *name, "", *last]) + "\n"
 
 
 def _line_of(span: Span) -> str:
@@ -206,18 +207,18 @@ def _roles(summary: Summary, paper: Paper) -> Iterator[str]:
     yield from others
 
 
-def _images(summary: Summary, paper: Paper) -> Iterator[str]:
+def _images(summary: Summary) -> Iterator[tuple[str, str]]:
     images: dict[str, list[str]] = {}
     for part in summary.parts:
         for image in part.images:
             images.setdefault(image, []).append(part.name)
     for image, roles in images.items():
         of = "" if len(roles) == len(summary.parts) else f"  ({', '.join(roles)})"
-        yield f"{_labelled('image', paper)}{image}{of}"
+        yield "image", f"{image}{of}"
 
 
-def _name(summary: Summary, paper: Paper) -> Iterator[str]:
-    """Say what the digest in a job's name covers: when there is a new run, and when not."""
+def _name(summary: Summary, width: int) -> Iterator[tuple[str, str]]:
+    """Say which fields the digest in a job's name covers: when there is a new run, and when not."""
     tasks = " and ".join(f"`{name}`" for name in sorted(MUTABLE_TASK))
     jobs = " and ".join(f"`{name}`" for name in sorted(MUTABLE_JOB))
     text = (
@@ -227,12 +228,8 @@ def _name(summary: Summary, paper: Paper) -> Iterator[str]:
     )
     if summary.counted:
         text += f" TF_CONFIG names every host, so the replicas of {_and(summary.counted)} count all the same."
-    for index, line in enumerate(textwrap.wrap(text, paper.width - _INDENT, break_on_hyphens=False)):
-        yield f"{_labelled('' if index else 'name', paper)}{line}"
-
-
-def _labelled(label: str, paper: Paper) -> str:
-    return paper.paint("bold", label.ljust(_INDENT))
+    for index, line in enumerate(textwrap.wrap(text, width, break_on_hyphens=False)):
+        yield "" if index else "name", line
 
 
 def _and(names: tuple[str, ...]) -> str:

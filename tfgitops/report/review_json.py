@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change
     from tfgitops.review.fieldchanges import FieldChange
-    from tfgitops.review.findings import Amount, EnvironmentReview, QueueTotals, Review
+    from tfgitops.review.findings import EnvironmentReview, QueueTotals, Review
     from tfgitops.spec.diagnostics import Diagnostic
 
     Json = dict[str, Any]
@@ -70,11 +70,8 @@ def _change(change: Change, causes: Iterable[Cause]) -> Json:
 
 
 def _field(field: FieldChange, *, hard: bool) -> Json:
-    said: Json = {"path": field.path, "immutable": hard}
-    for name, value in (("before", field.before), ("after", field.after)):
-        if value is not ABSENT:
-            said[name] = value
-    return said
+    values = {"before": field.before, "after": field.after}
+    return {"path": field.path, "immutable": hard} | {k: value for k, value in values.items() if value is not ABSENT}
 
 
 def _queue(one: QueueTotals) -> Json:
@@ -83,16 +80,18 @@ def _queue(one: QueueTotals) -> Json:
         "name": one.name,
         "state": one.state,
         "jobs": {"before": one.jobs_before, "after": one.jobs_after},
-        "amounts": [_amount(amount) for amount in one.amounts],
+        "amounts": [
+            {
+                "resource": amount.resource,
+                "title": amount.title,
+                "before": _written(amount.before),
+                "after": _written(amount.after),
+                "capability": {"before": _written(amount.was_most), "after": _written(amount.most)},
+            }
+            for amount in one.amounts
+        ],
     }
 
 
-def _amount(one: Amount) -> Json:
-    limits = {"before": one.was_most, "after": one.most}
-    return {
-        "resource": one.resource,
-        "title": one.title,
-        "before": quantity.write(one.before),
-        "after": quantity.write(one.after),
-        "capability": {side: None if most is None else quantity.write(most) for side, most in limits.items()},
-    }
+def _written(nanos: int | None) -> str | None:
+    return None if nanos is None else quantity.write(nanos)

@@ -38,13 +38,9 @@ def show(
 ) -> int:
     """Show all diagnostics in the form that was asked for, and return the exit code that they call for.
 
-    Args:
-        diagnostics: what was found, in any order.
-        form: text goes to standard error, all others to standard output.
-        no_colour: whether text has no colours, whatever the terminal.
-        files: the state and path of each manifest that `build` changed, or found different; for JSON alone.
-        session: what was compiled, if it came to that: paths are relative to its checkout, codes are its plugins'.
-        verbose: whether notes are shown, too.
+    Text goes to standard error, all other forms to standard output. ``files`` are the state and path of each manifest
+    that `build` changed, or found different; for JSON alone. Paths are relative to the checkout of ``session``, if
+    there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
     found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
     if form is not Format.text:
