@@ -31,9 +31,9 @@ def main() -> None:
 
 
 class Stream:
-    """A standard stream that is written on whatever comes of it, so that a command does what it began.
+    """A standard stream whose faults do not end a command.
 
-    A reader that went away is no fault. Any other, as of a full disk, is kept until the end.
+    A reader that went away is no fault. Any other fault, such as a full disk, is kept until the end.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -72,9 +72,9 @@ class Stream:
 
 
 def attach() -> None:
-    """Put streams of ours in place of the standard ones; those that were closed go nowhere.
+    """Replace the standard streams by ours; a closed one discards its text.
 
-    What does not go to a terminal is UTF-8 whatever the locale, as manifests and JSON must be.
+    Output that does not go to a terminal is UTF-8 in every locale, as manifests and JSON must be.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:

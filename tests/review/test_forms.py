@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfgitops.report.fitting import Block, fit
-from tfgitops.report.review_markdown import LIMIT
+from tfgitops.report.review_markdown import LIMIT, Block, fit
 
 if TYPE_CHECKING:
     from repository import Repository

@@ -1,9 +1,8 @@
-"""The command line: one module a command, flags in, exit code out; here they meet, and what stands before them."""
+"""The command line: one module a command, flags in, exit code out; here they meet, and the options before them."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,15 +10,27 @@ import typer.main
 from typer.core import TyperGroup
 
 from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import example
+from tfgitops.cli.options import command_app, example
 
-COMMANDS = ("build", "validate", "rule", "review", "explain", "images", "pin", "unpin", "schema", "lock", "plugins")
-"""In the order of their use; each is a module here, imported when it is called: the others cost no start."""
+COMMANDS = {
+    "build": "environments/prod",
+    "validate": "environments/prod",
+    "rule": "TF201",
+    "review": "environments/prod --against origin/main",
+    "explain": "environments/prod resnet 'spec.tasks[worker].replicas'",
+    "images": "environments/prod",
+    "pin": "environments/prod resnet",
+    "unpin": "environments/prod resnet",
+    "schema": "-o schemas/environment.schema.json",
+    "lock": "",
+    "plugins": "",
+}
+"""Each command with the arguments of its example. Its module is imported when it is called, to start quickly."""
 
 
 class _Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse what is empty, before the line is taken apart: as a path it would be the folder that one is in."""
+        """Refuse empty arguments before the line is parsed: an empty path would be the working directory."""
         if not ctx.resilient_parsing and any(not word or (word[:2] == "--" and word[-1] == "=") for word in args):
             raise typer.BadParameter("an argument is empty, as is a variable of a shell that was never set")
         return super().parse_args(ctx, args)
@@ -30,8 +41,19 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - click's signature
         for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:  # all, to find what may have been meant
             if name not in self.commands:
-                self.commands[name] = typer.main.get_command(import_module(f"tfgitops.cli.{name}").app)
+                self.commands[name] = typer.main.get_command(_app(name))
         return self.commands.get(cmd_name)
+
+
+def _app(name: str) -> typer.Typer:
+    """Return the application of one command: its module's own, or one around the module's function of that name."""
+    module = import_module(f"tfgitops.cli.{name}")
+    group: typer.Typer | None = getattr(module, "app", None)
+    if group is not None:
+        return group
+    single = command_app()
+    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(getattr(module, name)))
+    return single
 
 
 app = typer.Typer(
@@ -46,20 +68,14 @@ app = typer.Typer(
 )
 
 
-def _version(*, value: bool) -> None:
-    if value:
-        from tfgitops import __version__  # noqa: PLC0415
-        from tfgitops.plugins.discovery import discover  # noqa: PLC0415 - commands import what they need
-        from tfgitops.spec.project import find_root, read_project  # noqa: PLC0415
+@guarded
+def _show_version() -> int:
+    from tfgitops import __version__  # noqa: PLC0415
+    from tfgitops.cli.environments import plugins_here  # noqa: PLC0415 - commands import what they need
 
-        @guarded
-        def show() -> int:
-            plugins = discover(read_project(find_root(Path.cwd()))).plugins
-            names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins]
-            print(f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})")
-            return 0
-
-        show()
+    names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins_here().plugins]
+    print(f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})")
+    return 0
 
 
 @app.callback()
@@ -67,7 +83,7 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=lambda value: _version(value=value), is_eager=True, help="Show the versions."
+            "--version", callback=lambda value: value and _show_version(), is_eager=True, help="Show the versions."
         ),
     ] = False,
 ) -> None:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tfgitops.cli.deliver import deliver, documents
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without, command_app, example
+from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
+from tfgitops.compiler.compiled import Compiled, documents
 from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
-from tfgitops.report.show import Format, exceptions, show
-from tfgitops.review.restarts import NO_CONSENT, Consent
+from tfgitops.pins.deliver import deliver
+from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines, named
+from tfgitops.report.show import Format, show
 from tfgitops.spec.diagnostics import has_errors
 
-app = command_app()
+if TYPE_CHECKING:
+    from tfgitops.review.restarts import Consent
 
 
-@app.command(epilog=example("tfgitops build environments/prod"))
-@guarded
 def build(
     paths: Paths = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a manifest differs.")] = False,
@@ -42,37 +42,48 @@ def build(
     """Compile environments and write their manifests."""
     if stdout and (check or format_ is not Format.text):
         raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
-    consent = Consent(jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
-    _refuse_odd_consent(consent, writes=not (check or stdout))
-    before_plugins = refuse_changed_plugins if locked else lambda _: None
-    session = opened(paths, no_plugin, before_plugins=before_plugins)
+    if (check or stdout) and (restart or restart_all or pin_rest):
+        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
+    if restart_all and (restart or pin_rest):
+        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
+    session = opened(paths, no_plugin, before_plugins=refuse_changed_plugins if locked else lambda _: None)
     found = check_lock(session, locked=locked, strict=strict)
     if has_errors(found):
         return show(found, format_, no_colour=no_color, session=session)
     results = compiled(session, found, strict=strict)
-    for name, hint in consent.unknown(results):
-        raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
     if stdout:
         sys.stdout.write(documents(results))
         return show(found, format_, no_colour=no_color, verbose=verbose)
-    outcome = deliver(session, results, check=check, verbose=verbose, consent=consent)
-    found += outcome.diagnostics
+    consent = None if check else _consent(results, jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
+    delivered = list(deliver(session, results, consent, _wait))
+    files = [file for one in delivered for file in changed_files(one, check=check)]
+    found += [diagnostic for one in delivered for diagnostic in one.diagnostics]
     if check and format_ in {Format.sarif, Format.github}:
-        from tfgitops.report.differences import as_diagnostics  # noqa: PLC0415 - for two formats alone
-
-        found += as_diagnostics(outcome.differences)
-    code = show(
-        found, format_, no_colour=no_color, files=outcome.differences, session=session, verbose=verbose
-    )  # fmt: skip
+        found += as_diagnostics(files)
+    code = show(found, format_, no_colour=no_color, files=files, session=session, verbose=verbose)
     if format_ is Format.text:
-        lines = outcome.lines if not quiet else [f"{word}  {path}" for word, path in outcome.differences if check]
-        allowed = exceptions(results) if verbose and not quiet else ""
-        sys.stdout.write(allowed + "".join(f"{line}\n" for line in lines))
-    return code or int(check and bool(outcome.differences))
+        told = [line for one in delivered for line in lines(one, check=check, verbose=verbose)]
+        if quiet:
+            told = [f"{word}  {path}" for word, path in files if check]
+        elif verbose:
+            sys.stdout.write(exceptions(results))
+        sys.stdout.write("".join(f"{line}\n" for line in told))
+    return code or int(check and bool(files))
 
 
-def _refuse_odd_consent(consent: Consent, *, writes: bool) -> None:
-    if consent != NO_CONSENT and not writes:
-        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
-    if consent.all and (consent.jobs or consent.pin_rest):
-        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
+def _consent(results: list[Compiled], **given: Any) -> Consent:
+    """Return the consent that a command line gives.
+
+    Raises:
+        BadParameter: it names a job that there is not.
+    """
+    from tfgitops.review.restarts import Consent  # noqa: PLC0415 - a check asks for no consent
+
+    consent = Consent(**given)
+    for name, hint in consent.unknown(results):
+        raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
+    return consent
+
+
+def _wait(folder: Path) -> None:
+    sys.stderr.write(f"waiting for another build of {named(folder)}\n")

@@ -1,12 +1,11 @@
-"""What the shell offers for the arguments of a command: quietly, and nothing where nothing compiles."""
+"""The names that the shell offers for the arguments of `explain`; none where the environment does not compile."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -15,57 +14,47 @@ from tfgitops.compiler.compiled import Compiled
 
 def environments(incomplete: str) -> list[str]:
     """Offer the environments below `environments`, or below the folder that was begun."""
-    return _quietly(lambda: [name for name in _environments(incomplete) if name.startswith(incomplete)])
-
-
-def objects(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Offer the objects of the environment that was named: jobs by their names, all by kind and name."""
-    return _quietly(lambda: [name for name in _objects(ctx) if name.startswith(incomplete)])
-
-
-def field_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Offer the fields of the object that was named, a step further than what was begun."""
-    return _quietly(lambda: _fields(ctx, incomplete))
-
-
-def _environments(incomplete: str) -> list[str]:
-    from tfgitops.spec.disk import shown  # noqa: PLC0415 - only for a shell that asks
-    from tfgitops.spec.project import find_environments  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.spec.disk import shown  # noqa: PLC0415 - here and below, only for a shell that asks
+    from tfgitops.spec.project import find_environments  # noqa: PLC0415
 
     begun = Path(incomplete)
     top = begun if incomplete.endswith("/") else begun.parent
     if top == Path() and Path("environments").is_dir():
         top = Path("environments")
-    return [shown(folder) for folder in find_environments(top)]
+    names = _quietly(lambda: map(shown, find_environments(top)))
+    return [name for name in names if name.startswith(incomplete)]
 
 
-def _objects(ctx: typer.Context) -> list[str]:
-    from tfgitops.provenance.lookup import title  # noqa: PLC0415 - only for a shell that asks
-
-    compiled = _compiled(ctx)
-    assert compiled.environment is not None
-    names = [title(planned, compiled.environment) for planned in compiled.objects]
-    return [*(name.removeprefix("job/") for name in names if name.startswith("job/")), *names]
+def objects(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer the objects of the environment that was named: jobs by their names, all by kind and name."""
+    names = _quietly(lambda: _titles(_compiled(ctx)))
+    short = [name.removeprefix("job/") for name in names if name.startswith("job/")]
+    return [name for name in (*short, *names) if name.startswith(incomplete)]
 
 
-def _fields(ctx: typer.Context, incomplete: str) -> list[str]:
+def field_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer the fields of the object that was named, a step further than the part that was typed."""
     from tfgitops.provenance.fields import candidates  # noqa: PLC0415
-    from tfgitops.provenance.lookup import select  # noqa: PLC0415 - only for a shell that asks
+    from tfgitops.provenance.lookup import select  # noqa: PLC0415
 
-    return candidates(select(_compiled(ctx), str(ctx.params["object_"])).manifest, incomplete)
+    return _quietly(lambda: candidates(select(_compiled(ctx), str(ctx.params["object_"])).manifest, incomplete))
+
+
+def _titles(compiled: Compiled) -> list[str]:
+    from tfgitops.provenance.lookup import title  # noqa: PLC0415
+
+    return [title(planned, compiled.environment) for planned in compiled.objects] if compiled.environment else []
 
 
 def _compiled(ctx: typer.Context) -> Compiled:
-    from tfgitops.compiler.pipeline import compile_environment  # noqa: PLC0415 - only for a shell that asks
-    from tfgitops.compiler.session import open_session  # noqa: PLC0415
+    from tfgitops.compiler.session import compile_all, open_session  # noqa: PLC0415
 
-    session = open_session([Path(ctx.params["env"])])
-    return compile_environment(session.folders[0], session.plugins, session.project)
+    return compile_all(open_session([Path(ctx.params["env"])]))[0]
 
 
-def _quietly(offer: Callable[[], list[Any]]) -> list[str]:
-    """Return what there is to offer; whatever goes wrong, a shell is not the place to say it."""
+def _quietly(offer: Callable[[], Iterable[str]]) -> list[str]:
+    """Return the names to offer; whatever goes wrong, a shell is not the place to say it."""
     silence = io.StringIO()
     with contextlib.suppress(Exception), contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-        return offer()
+        return list(offer())
     return []

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.session import Session, compile_all, open_session
-from tfgitops.compiler.write import alone
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.plugins.discovery import discover
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown
-from tfgitops.spec.project import find_environments
+from tfgitops.spec.project import find_environments, find_root, read_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
     from tfgitops.compiler.compiled import Compiled
+    from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
@@ -25,7 +27,7 @@ def paths_of(given: list[Path] | None) -> list[Path]:
 
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
-    """Open the environments of a call, as `open_session` does."""
+    """Open the environments of a call as `open_session` does."""
     return open_session(paths_of(given), no_plugin or (), **how)
 
 
@@ -56,12 +58,18 @@ def one_environment(path: Path) -> Path:
     """
     folders = find_environments(path)
     if len(folders) > 1:
-        message = f"{path} holds {len(folders)} environments"
         hint = f"name one of them, such as {shown(folders[0])}"
-        raise CompileError([Diagnostic(code="TF101", severity="error", message=message, hint=hint)])
+        raise CompileError.of("TF101", f"{path} holds {len(folders)} environments", hint)
     return folders[0]
 
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
+    from tfgitops.compiler.write import alone  # noqa: PLC0415 - for commands that write alone
+
     return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
+
+
+def plugins_here(without: Iterable[str] | None = None) -> Plugins:
+    """Return the plugins that `tfgitops build` would use for the environments of the working directory."""
+    return discover(read_project(find_root(Path.cwd() / "environments" / "any")), without or ())

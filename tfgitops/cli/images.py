@@ -8,19 +8,13 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Form, NoColour, Paths, Without, command_app, example
+from tfgitops.cli.options import Form, NoColour, Paths, Without
 from tfgitops.compiler.compiled import Compiled
-from tfgitops.report.images import as_json, as_text
-from tfgitops.report.imageuses import used_images
+from tfgitops.report.imagelist import as_json, as_text, used_images
 from tfgitops.report.show import Format, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops images environments/prod"))
-@guarded
 def images(
     paths: Paths = None,
     format_: Annotated[Form, typer.Option("--format", help="How images are listed.")] = Form.text,

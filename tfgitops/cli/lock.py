@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from tfgitops.cli.environments import opened
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Paths, Quiet, Without, command_app, example
+from tfgitops.cli.options import Paths, Quiet, Without
 from tfgitops.compiler.versionlock import versions, write_lock
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops lock"))
-@guarded
 def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -> int:
     """Record the versions of the compiler and the plugins in tfgitops.lock."""
     session = opened(paths, no_plugin)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from tfgitops.cli.environments import one_environment, undisturbed
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, command_app, example
+from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet
 from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
 from tfgitops.report.show import Format, show
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops pin environments/prod resnet"))
-@guarded
 def pin(
     env: Environment,
     jobs: Jobs,

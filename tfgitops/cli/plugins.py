@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from tfgitops import discover
+from tfgitops.cli.environments import plugins_here
 from tfgitops.cli.guard import guarded
 from tfgitops.cli.options import Form, Without, command_app, example
 from tfgitops.spec.disk import shown
-from tfgitops.spec.project import find_root, read_project
 
 app = command_app()
 
@@ -33,7 +32,7 @@ def list_(
     from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
     from tfgitops.report import pluginlist as report  # noqa: PLC0415
 
-    found = inventory(discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ()))
+    found = inventory(plugins_here(no_plugin))
     sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
     return int(any(entry.fault for entry in found))
 
@@ -53,30 +52,24 @@ def new(
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
     from tfgitops.testing.scaffold.create import forms_of, write_local, write_package  # noqa: PLC0415
 
-    forms = forms_of(name, discover(read_project(find_root(Path.cwd() / "environments" / "any"))))
+    forms = forms_of(name, plugins_here())
     folder = output or Path(f"tfgitops-{name}")
     written = write_local(forms, output) if local else write_package(forms, folder)
+    next_steps = [
+        f"cd {folder}",
+        "tfgitops plugins test      its cases and the contract",
+        "pip install -e .           and `tfgitops` knows it everywhere",
+    ]
+    if local:
+        next_steps = [
+            f"tfgitops plugins list      it is there; change {shown(written[0])} as you like",
+            "tfgitops plugins test      its cases, in plugins/cases/, and the contract",
+            f"tfgitops schema            what editors know of `{forms['key']}`",
+        ]
     for path in written:
         print(f"wrote  {shown(path)}")
-    print("\nNext:")
-    print(textwrap.indent(_next_local(forms["key"], written[0]) if local else _next_package(folder), "  "))
+    print("\nNext:", *next_steps, sep="\n  ")
     return 0
-
-
-def _next_package(folder: Path) -> str:
-    return (
-        f"cd {folder}\n"
-        "tfgitops plugins test      its cases and the contract\n"
-        "pip install -e .           and `tfgitops` knows it everywhere"
-    )
-
-
-def _next_local(key: str, path: Path) -> str:
-    return (
-        f"tfgitops plugins list      it is there; change {shown(path)} as you like\n"
-        f"tfgitops plugins test      its cases, in plugins/cases/, and the contract\n"
-        f"tfgitops schema            what editors know of `{key}`"
-    )
 
 
 @app.command("test", epilog=example("tfgitops plugins test --refresh"))

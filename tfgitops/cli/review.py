@@ -9,13 +9,10 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.environments import compiled, opened, paths_of
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import NoColour, Paths, Verbose, Without, command_app, example
+from tfgitops.cli.options import NoColour, Paths, Verbose, Without
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.show import Format, coloured, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
-
-app = command_app()
 
 
 class ReviewFormat(StrEnum):
@@ -26,8 +23,6 @@ class ReviewFormat(StrEnum):
     json = "json"
 
 
-@app.command(epilog=example("tfgitops review environments/prod --against origin/main"))
-@guarded
 def review(
     paths: Paths = None,
     against: Annotated[

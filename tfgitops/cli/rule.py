@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Form, Without, command_app, example
-from tfgitops.plugins.discovery import discover
-from tfgitops.report.codes import CodeEntry, reference
-from tfgitops.spec.project import find_root, read_project
+from tfgitops.cli.environments import plugins_here
+from tfgitops.cli.options import Form, Without
+from tfgitops.report import codes
+from tfgitops.report.codes import reference
 from tfgitops.targets.nearest import did_you_mean
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops rule TF201"))
-@guarded
 def rule(
     code: Annotated[
         str | None, typer.Argument(metavar="[CODE]", help="The code of a diagnostic, such as TF201.")
@@ -33,29 +25,14 @@ def rule(
 
     Without CODE it lists all codes, those of plugins too.
     """
-    plugins = discover(read_project(find_root(Path.cwd() / "environments" / "any")), no_plugin or ())
-    entries = reference(plugins.plugins)
-    chosen = list(entries.values()) if code is None else [_find(code, entries)]
-    if format_ is Form.json:
-        document = {"version": 1, "codes": [asdict(entry) for entry in chosen]}
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    elif code is None:
-        width = max(map(len, entries))
-        sys.stdout.writelines(f"{entry.code:<{width}}  {entry.title}\n" for entry in chosen)
-    else:
-        text = chosen[0].text or f"The plugin `{chosen[0].plugin}` explains this code no further.\n"
-        sys.stdout.write(f"# {chosen[0].heading}\n\n{text}")
-    return 0
-
-
-def _find(code: str, entries: dict[str, CodeEntry]) -> CodeEntry:
-    """Return the entry of a code, in upper or lower case.
-
-    Raises:
-        BadParameter: there is no such code.
-    """
+    entries = reference(plugins_here(no_plugin).plugins)
     by_case = {known.upper(): entry for known, entry in entries.items()}
-    if code.upper() not in by_case:
+    if code and code.upper() not in by_case:
         hint = did_you_mean(code, entries) or "`tfgitops rule` lists all codes"
         raise typer.BadParameter(f"there is no code '{code}': {hint}")
-    return by_case[code.upper()]
+    chosen = by_case[code.upper()] if code else None
+    if format_ is Form.json:
+        sys.stdout.write(codes.as_json([chosen] if chosen else entries.values()))
+    else:
+        sys.stdout.write(codes.as_text(chosen) if chosen else codes.listing(entries.values()))
+    return 0

@@ -10,15 +10,11 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Without, command_app, example
-from tfgitops.plugins.discovery import discover
+from tfgitops.cli.environments import plugins_here
+from tfgitops.cli.options import Without
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable
-from tfgitops.spec.project import find_root, read_project
 from tfgitops.spec.schema.editors import for_editors
-
-app = command_app()
 
 
 class Which(StrEnum):
@@ -28,8 +24,6 @@ class Which(StrEnum):
     job = "job"
 
 
-@app.command(epilog=example("tfgitops schema -o schemas/environment.schema.json"))
-@guarded
 def schema(
     which: Annotated[
         Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
@@ -40,7 +34,7 @@ def schema(
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
-    plugins = discover(read_project(find_root(Path.cwd())), no_plugin or ())
+    plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
     content = json.dumps(for_editors(plugins.fragments, job=which is Which.job), indent=2, ensure_ascii=False) + "\n"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from tfgitops.cli.environments import one_environment, opened, undisturbed
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without, command_app, example
+from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.pinning import outlook, unpin_jobs
 from tfgitops.report.show import Format, show
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops unpin environments/prod resnet"))
-@guarded
 def unpin(
     env: Environment,
     jobs: Jobs,
@@ -29,8 +24,6 @@ def unpin(
         done = unpin_jobs(folder, jobs)
     if format_ is Format.text and not quiet:
         [compiled] = compile_all(session)
-        for gone in done:
-            print(f"unpinned  {gone.place}  {gone.name}")
-        for gone in done:
-            print(outlook(compiled, gone))
+        print(*(f"unpinned  {gone.place}  {gone.name}" for gone in done), sep="\n")
+        print(*(outlook(compiled, gone) for gone in done), sep="\n")
     return show((), format_, no_colour=no_color)

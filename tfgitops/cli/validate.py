@@ -7,17 +7,13 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Without, command_app, example
+from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Without
 from tfgitops.compiler.versionlock import check_lock
-from tfgitops.report.show import Format, exceptions, show
+from tfgitops.report.buildreport import exceptions
+from tfgitops.report.show import Format, show
 from tfgitops.spec.disk import shown
 
-app = command_app()
 
-
-@app.command(epilog=example("tfgitops validate environments/prod"))
-@guarded
 def validate(
     paths: Paths = None,
     strict: Strict = False,

@@ -18,34 +18,36 @@ if TYPE_CHECKING:
 
 
 class Findings:
-    """All that was found so far, and what was planned; a stage reports all it can, the next never runs on bad input.
+    """The diagnostics so far, and the planned objects; a stage reports all it can, the next never runs on bad input.
 
-    Faults of plugins are no bad input: they are told beside what is wrong with the spec, and end the compile where the
+    Faults of plugins are no bad input: they stand beside the problems of the spec, and end the compile where the
     manifests are not whole without those plugins.
     """
 
-    def __init__(self, faults: Iterable[Diagnostic]) -> None:
+    def __init__(self, plugins: Plugins) -> None:
         self.found: list[Diagnostic] = []
-        self.faults = list(faults)
+        self.faults = list(plugins.faults)
         self.environment: Environment | None = None
         self.objects: list[Planned] = []
+        self._plugins = plugins
         self._allowances: Allowances | None = None
 
-    def allow(self, environment: Environment, plugins: Plugins, day: str) -> list[Problem]:
-        """Leave out from here on, and of what was read, what an environment allows; return what is wrong with that."""
+    def allow(self, environment: Environment, day: str) -> list[Problem]:
+        """Suppress the diagnostics that an environment allows, earlier ones too; return the faults of exceptions."""
         from tfgitops.admission.allowances import Allowances  # noqa: PLC0415 - for environments with exceptions alone
 
-        self._allowances = Allowances(environment, plugins.schema.environment, day)
+        self._allowances = Allowances(environment, self._plugins.schema.environment, day)
         self.found = list(self._allowances.sift_read(self.found))
         return self._allowances.problems
 
+    @property
     def allowed(self) -> tuple[Allowed, ...]:
-        """Return what was left out."""
+        """The diagnostics that an exception suppressed."""
         return self._allowances.allowed if self._allowances else ()
 
-    def leftovers(self, plugins: Plugins, *, finished: bool) -> list[Diagnostic]:
-        """Return what is to be said of exceptions that nothing needed."""
-        return [*self._allowances.leftovers(plugins.codes, finished=finished)] if self._allowances else []
+    def leftovers(self, *, finished: bool) -> list[Diagnostic]:
+        """Return a diagnostic for each exception that nothing needed."""
+        return [*self._allowances.leftovers(self._plugins.codes, finished=finished)] if self._allowances else []
 
     def tell(self, places: Places, problems: Iterable[Problem]) -> None:
         """Add problems that end nothing."""
@@ -62,7 +64,7 @@ class Findings:
         self.stop_on_errors()
 
     def stop_on_errors(self, *, faults: bool = False) -> None:
-        """End the compile where anything found forbids going on, or a plugin's fault does.
+        """End the compile after an error, or with ``faults`` after a plugin's fault.
 
         Raises:
             CompileError: there is an error.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.admission.admit import admit
-from tfgitops.compiler.compiled import Compiled
-from tfgitops.compiler.files import files, too_large
+from tfgitops.compiler.checks import check_environment, check_manifests, check_sizes
+from tfgitops.compiler.compiled import Compiled, File, files
 from tfgitops.compiler.findings import Findings
-from tfgitops.compiler.pluginchecks import check_environment, check_manifests
 from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
 from tfgitops.spec.load import load
@@ -18,37 +17,26 @@ from tfgitops.spec.schema.validation import validate_parts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
-    from tfgitops.spec.model import Environment
     from tfgitops.spec.project import Project
 
 
 def compile_environment(folder: Path, plugins: Plugins, project: Project | None = None) -> Compiled:
     """Compile one environment's folder; reads its files, writes none, and raises nothing for a bad spec or plugin."""
-    findings = Findings(plugins.faults)
+    findings = Findings(plugins)
+    written: tuple[File, ...] = ()
     try:
-        environment, objects = _compile(folder, plugins.afresh(), project, findings)
-        findings.stop_on_errors(faults=True)
+        written = _compile(folder, plugins.afresh(), project, findings)
+        left_over = findings.leftovers(finished=True)
     except CompileError as error:
-        left = findings.leftovers(plugins, finished=False)
-        return Compiled(
-            folder=folder,
-            diagnostics=tuple(ordered([*findings.found, *findings.faults, *error.diagnostics, *left])),
-            allowed=findings.allowed(), environment=findings.environment, objects=tuple(findings.objects),
-        )  # fmt: skip
-    written = tuple(files(environment, objects))
-    findings.tell(environment.places, too_large(environment, written, objects))
-    findings.found += findings.leftovers(plugins, finished=True)
+        left_over = [*error.diagnostics, *findings.leftovers(finished=False)]
     return Compiled(
-        folder=folder, diagnostics=tuple(ordered(findings.found)), allowed=findings.allowed(), environment=environment,
-        objects=tuple(objects), files=written,
+        folder=folder, diagnostics=tuple(ordered([*findings.found, *findings.faults, *left_over])),
+        allowed=findings.allowed, environment=findings.environment, objects=tuple(findings.objects), files=written,
     )  # fmt: skip
 
 
-def _compile(
-    folder: Path, plugins: Plugins, project: Project | None, findings: Findings
-) -> tuple[Environment, list[Planned]]:
+def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: Findings) -> tuple[File, ...]:
     source = load(folder, project)
     findings.found += source.warnings
     if source.project.settings:
@@ -60,7 +48,7 @@ def _compile(
 
     environment, places, problems = resolve(source, plugins.schema)
     if environment and environment.data.get("allow"):
-        problems += findings.allow(environment, plugins, source.day)
+        problems += findings.allow(environment, source.day)
     findings.add(places, problems)
     assert environment is not None  # else there was an error
     check_environment(environment, plugins, findings)
@@ -75,4 +63,8 @@ def _compile(
 
     findings.add(places, admit(environment, objects, plugins))
     check_manifests(environment, objects, plugins, findings)
-    return environment, objects
+    findings.stop_on_errors(faults=True)
+    findings.environment = environment
+    written = tuple(files(environment, objects))
+    findings.tell(places, check_sizes(environment, written, objects))
+    return written

@@ -62,8 +62,7 @@ def open_session(
     roots = {find_root(folder) for folder in (*folders, *lost, *(path for path, _ in absent))}
     if len(roots) > 1:
         names = " and ".join(shown(root) for root in sorted(roots))
-        message = f"the environments have more than one root: {names}"
-        raise CompileError([Diagnostic(code="TF101", message=message, hint="one call for each")])
+        raise CompileError.of("TF101", f"the environments have more than one root: {names}", "one call for each")
     project = read_project(roots.pop())
     before_plugins(project)
     plugins = discover(project, without)

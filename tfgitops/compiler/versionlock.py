@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Severity
     from tfgitops.spec.project import Project
 
+_USE = "use those versions, or run `tfgitops lock`"
 _HEAD = "# Written by `tfgitops lock`: the versions that build these manifests.\n"
 
 
 def versions(session: Session) -> dict[str, str]:
     """Return the versions in use: the compiler's, each plugin's, and for a local file its SHA-256."""
-    found = {"tfgitops": __version__}
-    for plugin in session.plugins.plugins:
-        if plugin.version == "local":
-            found[plugin.name] = _digest(session.project, plugin.origin)
-        else:
-            found[plugin.name] = plugin.version
-    return found
+    return {"tfgitops": __version__} | {
+        plugin.name: _digest(session.project, plugin.origin) if plugin.version == "local" else plugin.version
+        for plugin in session.plugins.plugins
+    }
 
 
 def write_lock(session: Session) -> Path:
@@ -70,8 +68,7 @@ def refuse_changed_plugins(project: Project) -> None:
     changed = {name: digest for name, digest in used.items() if recorded.get(name) != digest}
     if changed:
         raise CompileError(
-            _as_diagnostic(project, _difference(name, recorded.get(name), digest), "error")
-            for name, digest in changed.items()
+            _problem(project, _difference(name, recorded.get(name), digest)) for name, digest in changed.items()
         )
 
 
@@ -88,39 +85,33 @@ def check_lock(session: Session, *, locked: bool = False, strict: bool = False) 
         return [_missing(session.project)] if locked else []
     used = versions(session)
     return [
-        _as_diagnostic(session.project, message, "error" if locked or strict else "warning")
+        _problem(session.project, message, severity="error" if locked or strict else "warning")
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))
     ]
 
 
 def _recorded(project: Project) -> dict[str, str] | None:
-    path = project.root / LOCK
+    path, broken = project.root / LOCK, ""
+    recorded: dict[str, str] | None = None
     try:
         recorded = tomllib.loads(read_file(path).decode()) if kind_of(path) != "nothing" else None
     except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise _unusable(path, f"cannot be read: {reason}") from error
+        broken = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
     for name, version in (recorded or {}).items():
         if not isinstance(version, str):
-            raise _unusable(path, f"gives {name} no version in quotes")
+            broken = broken or f"gives {name} no version in quotes"
+    if broken:
+        raise CompileError([_problem(project, f"{shown(path)} {broken}", "`tfgitops lock` writes it anew")])
     return recorded
 
 
-def _unusable(path: Path, what: str) -> CompileError:
-    message, hint = f"{shown(path)} {what}", "`tfgitops lock` writes it anew"
-    return CompileError([Diagnostic(code="TF603", message=message, file=shown(path), hint=hint)])
-
-
 def _missing(project: Project) -> Diagnostic:
-    message = f"there is no {LOCK} in {shown(project.root)}"
-    hint, file = "run `tfgitops lock`, and commit it", shown(project.root / LOCK)
-    return Diagnostic(code="TF603", message=message, hint=hint, file=file)
+    return _problem(project, f"there is no {LOCK} in {shown(project.root)}", "run `tfgitops lock`, and commit it")
 
 
-def _as_diagnostic(project: Project, message: str, severity: Severity) -> Diagnostic:
-    hint, file = "use those versions, or run `tfgitops lock`", shown(project.root / LOCK)
-    return Diagnostic(code="TF603", severity=severity, message=message, hint=hint, file=file)
+def _problem(project: Project, message: str, hint: str = _USE, severity: Severity = "error") -> Diagnostic:
+    return Diagnostic(code="TF603", severity=severity, message=message, hint=hint, file=shown(project.root / LOCK))
 
 
 def _difference(name: str, recorded: str | None, used: str | None) -> str:
@@ -139,7 +130,5 @@ def _difference(name: str, recorded: str | None, used: str | None) -> str:
 
 
 def _newer(one: str, other: str) -> bool:
-    def numbers(version: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-    return numbers(one) > numbers(other)
+    first, second = ([int(part) for part in version.split(".") if part.isdigit()] for version in (one, other))
+    return first > second

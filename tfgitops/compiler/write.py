@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
+_LINK = "is a link, and nothing is written through links"
 _PAUSE = 0.05  # seconds between two looks at a lock
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
@@ -51,7 +52,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     top = folder / MANIFESTS
     problems = []
     if top.is_symlink():
-        problems.append(_in_the_way(top, "is a link, and nothing is written through links"))
+        problems.append(_in_the_way(top, _LINK))
     elif os.path.lexists(top) and not top.is_dir():
         problems.append(_in_the_way(top, "is a file, and the folder of the manifests must be there"))
     found = dict(existing(top)) if not problems else {}
@@ -67,7 +68,8 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
         if os.path.lexists(f"{top}/{path}"):
             problems.append(_in_the_way(top / path, "is not a file, and a manifest must go there"))
         differences.append(Difference(path=path, state="missing"))
-    problems += _links_above(top, wanted)
+    folders = sorted({path.rpartition("/")[0] for path in wanted})
+    problems += [_in_the_way(top / folder, _LINK) for folder in folders if (top / folder).is_symlink()]
     if problems:
         raise CompileError(problems)
     order = {path: index for index, path in enumerate(wanted)}  # as they are applied; what is not ours comes last
@@ -75,13 +77,12 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
 
 
 def _texts(files: Iterable[File]) -> dict[str, str]:
-    """Return what is to be written by its path, each of which is a folder and a file below ``manifests/``."""
+    """Return the text of each file by its path, which is a folder and a file below ``manifests/``."""
     wanted = {file.path: file.text for file in files}
     for path in wanted:
         if not _PATH(path):
             message = f"{path} cannot be written: it is no file of a folder in {MANIFESTS}/"
-            hint = "this is a bug of tfgitops; please report it"
-            raise CompileError([Diagnostic(code="TF602", message=message, hint=hint)])
+            raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
     return wanted
 
 
@@ -129,12 +130,9 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
     folder, _, name = final.rpartition("/")
     temporary = f"{folder}/{_TEMPORARY}{name}.tmp"
     try:
-        handle = _create(temporary)
-        try:
-            os.fchmod(handle, mode)  # whatever the umask
-            _write_all(handle, data)
-        finally:
-            os.close(handle)
+        with open(temporary, "wb", opener=_create) as file:
+            os.fchmod(file.fileno(), mode)  # whatever the umask
+            file.write(data)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
     except BaseException as error:
         with suppress(OSError):
@@ -144,17 +142,12 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
         raise
 
 
-def _create(path: str) -> int:
+def _create(path: str, _flags: int) -> int:
     try:
         return os.open(path, _NEW, _MODE)
     except FileNotFoundError:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, _NEW, _MODE)
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    while data:  # the system may take less than it is given
-        data = data[os.write(handle, data) :]
 
 
 def _tidy(top: Path) -> None:
@@ -171,22 +164,9 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _links_above(top: Path, paths: Iterable[str]) -> list[Diagnostic]:
-    folders = sorted({path.rpartition("/")[0] for path in paths})
-    return [
-        _in_the_way(top / folder, "is a link, and nothing is written through links")
-        for folder in folders
-        if (top / folder).is_symlink()
-    ]
-
-
 def _in_the_way(path: Path, reason: str) -> Diagnostic:
-    return Diagnostic(
-        code="TF601",
-        message=f"{shown(path)} {reason}",
-        file=shown(path),
-        hint="move it away, then build again",
-    )
+    message, hint = f"{shown(path)} {reason}", "move it away, then build again"
+    return Diagnostic(code="TF601", message=message, file=shown(path), hint=hint)
 
 
 def _locked(handle: int) -> bool:
@@ -195,7 +175,7 @@ def _locked(handle: int) -> bool:
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks, as some network's are: no reason to wait for ever
-        return True
+        pass
     return True
 
 

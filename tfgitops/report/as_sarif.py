@@ -29,10 +29,7 @@ _LINE_MAX = 1000
 def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping[str, str]) -> str:
     """Return a log of one run, whose places are relative to the checkout.
 
-    Args:
-        diagnostics: what was found, in the order in which it is to be shown.
-        checkout: the folder that paths are relative to.
-        codes: what each code stands for; one that is not there is described by its own name.
+    ``codes`` has the title of each code; a code without a title is described by its own name.
     """
     found = list(diagnostics)
     rules = sorted({diagnostic.code for diagnostic in found})
@@ -69,7 +66,7 @@ def _rule(code: str, meaning: str, pages: str) -> dict[str, Any]:
 
 
 def _addresses() -> tuple[str, str]:
-    """Return where this compiler and its pages are published, as its package says it; empty where it says nothing."""
+    """Return the home page and the documentation that the package names; empty where it names none."""
     from importlib.metadata import PackageNotFoundError, metadata  # noqa: PLC0415 - for this format alone
 
     try:
@@ -84,15 +81,17 @@ def _results(found: Iterable[Diagnostic], rules: list[str], checkout: Checkout) 
     alike: Counter[tuple[str, ...]] = Counter()
     for diagnostic in found:
         file = checkout.file_of(diagnostic)
-        same = (diagnostic.code, _artifact(file, checkout)["uri"], diagnostic.message, _stripped(diagnostic.span))
+        line = diagnostic.span.excerpt.strip() if diagnostic.span else ""  # stays when other lines come and go
+        same = (diagnostic.code, _artifact(file, checkout)["uri"], diagnostic.message, line)
         alike[same] += 1
+        known = [*same, str(alike[same])]
         result = {
             "ruleId": diagnostic.code,
             "ruleIndex": rules.index(diagnostic.code),
             "level": diagnostic.severity,
             "message": _message(explained(diagnostic)),
             "locations": [{"physicalLocation": _place(file, diagnostic.span, checkout)}],
-            "partialFingerprints": {FINGERPRINT: _digest(*same, str(alike[same]))},
+            "partialFingerprints": {FINGERPRINT: sha256(json.dumps(known).encode()).hexdigest()[:32]},
         }
         if diagnostic.notes:
             result["relatedLocations"] = [
@@ -105,15 +104,6 @@ def _results(found: Iterable[Diagnostic], rules: list[str], checkout: Checkout) 
 def _message(text: str) -> dict[str, str]:
     """Make a message in which nothing of a spec is a link: ``[text](target)`` would be one."""
     return {"text": text.replace("](", "] (")}
-
-
-def _stripped(span: Span | None) -> str:
-    """Return what is written on a line: unlike its number and its depth, it stays when others come and go."""
-    return span.excerpt.strip() if span else ""
-
-
-def _digest(*parts: str) -> str:
-    return sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def _place(file: str, span: Span | None, checkout: Checkout) -> dict[str, Any]:

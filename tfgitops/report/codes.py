@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.faults import file_of
+from tfgitops.report.as_json import json_document
 from tfgitops.spec.diagnostics import CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from tfgitops.plugins.door import Plugin
 
@@ -65,3 +66,20 @@ def explained(page: str) -> dict[str, str]:
     """Return the text below each heading ``## CODE`` of a page."""
     _, *parts = _HEADING.split(page)
     return {code: text.strip() + "\n" for code, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def listing(entries: Collection[CodeEntry]) -> str:
+    """Return a line for each code: the code and its title."""
+    width = max(len(entry.code) for entry in entries)
+    return "".join(f"{entry.code:<{width}}  {entry.title}\n" for entry in entries)
+
+
+def as_text(entry: CodeEntry) -> str:
+    """Return the explanation of one code as Markdown."""
+    text = entry.text or f"The plugin `{entry.plugin}` explains this code no further.\n"
+    return f"# {entry.heading}\n\n{text}"
+
+
+def as_json(entries: Iterable[CodeEntry]) -> str:
+    """Return ``{version, codes: [{code, title, plugin, text}]}``."""
+    return json_document(codes=[asdict(entry) for entry in entries])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
+from tfgitops.report.as_json import json_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tfgitops.plugins.inventory import Entry
 
-VERSION = 1
 _PREFIX = "tfgitops_"
 
 
@@ -38,4 +37,4 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 def as_json(entries: Iterable[Entry]) -> str:
     """Return one document with all that is known of each plugin."""
-    return json.dumps({"version": VERSION, "plugins": [asdict(entry) for entry in entries]}, indent=2) + "\n"
+    return json_document(plugins=[asdict(entry) for entry in entries])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.report.as_json import problem
+from tfgitops.report.as_json import json_document, place, problems
 from tfgitops.review.changes import ABSENT
 from tfgitops.targets.kubernetes import quantity
 
@@ -14,29 +13,25 @@ if TYPE_CHECKING:
 
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change, FieldChange
-    from tfgitops.review.reviewresult import Amount, EnvironmentReview, QueueTotals, Review
+    from tfgitops.review.reviewresult import EnvironmentReview, QueueTotals, Review
     from tfgitops.spec.diagnostics import Diagnostic
 
     Json = dict[str, Any]
 
-VERSION = 1
-
 
 def render(review: Review | None, diagnostics: Iterable[Diagnostic]) -> str:
     """Return the document; without a review, because there is nothing to compare with, it holds the problems alone."""
-    document = {
-        "version": VERSION,
-        "base": {"ref": review.ref, "commit": review.commit} if review else None,
-        "environments": [_environment(one) for one in review.environments] if review else [],
-        "queues": [_queue(one) for one in review.queues] if review else [],
-        "beside": list(review.beside) if review else [],
-        "risks": [
+    return json_document(
+        base={"ref": review.ref, "commit": review.commit} if review else None,
+        environments=[_environment(one) for one in review.environments] if review else [],
+        queues=[_queue(one) for one in review.queues] if review else [],
+        beside=list(review.beside) if review else [],
+        risks=[
             {"code": risk.code, "environment": risk.environment, "message": risk.message, "advice": risk.advice}
             for risk in (review.risks if review else ())
         ],
-        "problems": [problem(diagnostic) for diagnostic in diagnostics],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        problems=problems(diagnostics),
+    )
 
 
 def _environment(one: EnvironmentReview) -> Json:
@@ -68,24 +63,14 @@ def _change(change: Change, causes: Iterable[Cause]) -> Json:
         "oldName": change.old_name or None,
         "newName": change.new_name or None,
         "fields": [_field(field, hard=field in change.hard) for field in change.fields],
-        "causes": [_cause(cause) for cause in causes],
+        "causes": [{"route": list(one.route), **place(one.span), "removed": one.gone} for one in causes],
         "reason": change.reason or None,
     }
 
 
-def _cause(cause: Cause) -> Json:
-    span = cause.span
-    return {
-        "route": list(cause.route), "file": span.file, "line": span.line, "column": span.column, "removed": cause.gone,
-    }  # fmt: skip
-
-
 def _field(field: FieldChange, *, hard: bool) -> Json:
-    said: Json = {"path": field.path, "immutable": hard}
-    for name, value in (("before", field.before), ("after", field.after)):
-        if value is not ABSENT:
-            said[name] = value
-    return said
+    values = {"before": field.before, "after": field.after}
+    return {"path": field.path, "immutable": hard} | {k: value for k, value in values.items() if value is not ABSENT}
 
 
 def _queue(one: QueueTotals) -> Json:
@@ -94,16 +79,18 @@ def _queue(one: QueueTotals) -> Json:
         "name": one.name,
         "state": one.state,
         "jobs": {"before": one.jobs_before, "after": one.jobs_after},
-        "amounts": [_amount(amount) for amount in one.amounts],
+        "amounts": [
+            {
+                "resource": amount.resource,
+                "title": amount.title,
+                "before": _written(amount.before),
+                "after": _written(amount.after),
+                "capability": {"before": _written(amount.was_most), "after": _written(amount.most)},
+            }
+            for amount in one.amounts
+        ],
     }
 
 
-def _amount(one: Amount) -> Json:
-    limits = {"before": one.was_most, "after": one.most}
-    return {
-        "resource": one.resource,
-        "title": one.title,
-        "before": quantity.write(one.before),
-        "after": quantity.write(one.after),
-        "capability": {side: None if most is None else quantity.write(most) for side, most in limits.items()},
-    }
+def _written(nanos: int | None) -> str | None:
+    return None if nanos is None else quantity.write(nanos)

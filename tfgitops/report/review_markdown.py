@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
-from tfgitops.report.fitting import Block, fit
 from tfgitops.report.text import totals
 from tfgitops.review import phrases as words
 from tfgitops.spec.diagnostics import counted
@@ -26,6 +26,7 @@ MARK = "<!-- tfgitops review -->"
 LIMIT = 65_000
 """Characters of a comment; GitHub takes 65,536."""
 
+_NUMBER = 8  # characters that the number of rows left out may take
 _LAST = 100  # characters of the line that says what was left out
 _OPEN_ROWS = 6  # a longer list is folded
 _ITEMS_MAX = 40
@@ -36,14 +37,58 @@ _TITLES: dict[Verdict, str] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A part that stays or goes as a whole, but for its rows; ``more`` says how many rows are missing."""
+
+    head: Sequence[str]
+    rows: Sequence[str] = ()
+    tail: Sequence[str] = ()
+    more: str = "- … and {} more"
+
+    @property
+    def least(self) -> int:
+        """How long it is without its rows."""
+        return _length((*self.head, *self.tail)) + (len(self.more) + _NUMBER if self.rows else 0)
+
+    def within(self, room: int) -> list[str]:
+        """Return its lines, with the first rows that have room."""
+        fitting = sum(used <= room for used in accumulate(len(row) + 1 for row in self.rows))
+        rows, left = self.rows[:fitting], len(self.rows) - fitting
+        return [*self.head, *rows, *([self.more.format(left)] if left else []), *self.tail]
+
+
+def fit(blocks: Iterable[Block], room: int) -> tuple[list[str], int]:
+    """Return the lines of all blocks that have room, in their order, and how many have none.
+
+    All of them are thought of before the rows of any; short lists are whole before long ones get what is left.
+    """
+    kept, left_out = [], 0
+    for block in blocks:
+        if block.least <= room:
+            kept.append(block)
+            room -= block.least
+        else:
+            left_out += 1
+    shares: dict[int, int] = {}
+    for number, index in enumerate(sorted(range(len(kept)), key=lambda index: _length(kept[index].rows))):
+        shares[index] = min(_length(kept[index].rows), room // (len(kept) - number))
+        room -= shares[index]
+    return [line for index, block in enumerate(kept) for line in block.within(shares[index])], left_out
+
+
+def _length(lines: Iterable[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
 def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     """Return the Markdown of a review; problems are counted, and shown elsewhere."""
-    head = [MARK, f"### tfgitops: {words.headline(review)}", ""]
-    head.append(f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}.")
+    compared = f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}."
+    head = [MARK, f"### tfgitops: {words.headline(review)}", "", compared]
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
     tail = [*_queues(review), *_risks(review.risks), *_stale(review.environments)]
-    room = LIMIT - _LAST - sum(len(line) + 1 for line in (*head, *tail))
+    room = LIMIT - _LAST - _length((*head, *tail))
     body, left_out = fit(_blocks(review), room)
     if left_out:
         body += ["", f"*{counted(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
@@ -75,12 +120,10 @@ def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
     changes = [change for change in one.changes if change.verdict == verdict]
     if changes:
         jobs = sum(change.is_job for change in changes)
-        parts = [counted(jobs, "training")] * bool(jobs) + [counted(len(changes) - jobs, "further object")] * (
-            jobs < len(changes)
-        )
-        rows = [line for change in changes for line in _change(change)]
-        head = ["", f"**{_TITLES[verdict]}**", ""]
-        yield _folded(head, rows, ", ".join(parts)) if len(rows) > _OPEN_ROWS * 2 else Block(head=head, rows=rows)
+        parts = ((jobs, "training"), (len(changes) - jobs, "further object"))
+        summary = ", ".join(counted(number, thing) for number, thing in parts if number)
+        head, rows = ["", f"**{_TITLES[verdict]}**", ""], list(map(_change, changes))
+        yield _folded(head, rows, summary) if len(rows) > _OPEN_ROWS * 2 else Block(head=head, rows=rows)
 
 
 def _folded(head: Sequence[str], rows: Sequence[str], summary: str, more: str = Block.more) -> Block:
@@ -96,7 +139,13 @@ def _group(group: Group, review: Review) -> Block:
         f"{_code(label)}" + (f" ({_plain(place)})" if place else "") for label, place in words.why(group, review)
     )
     said, own = words.shared_fields(changes)
-    head = ["", f"**{number} anew** because of {reasons}", *([""] if said else []), *_fields(said), ""]
+    head = [
+        "",
+        f"**{number} anew** because of {reasons}",
+        *([""] if said else []),
+        *(f"- {one}" for one in _fields(said)),
+        "",
+    ]
     same = not group.also and not any(own.values())
     title = ["| training | run that ends | run that starts |" + ("" if same else " what differs |")]
     title.append("|---|---|---|" + ("" if same else "---|"))
@@ -113,45 +162,36 @@ def _row(change: Change, own: Sequence[words.Field] | None, group: Group) -> str
     row = f"| {_plain(change.title)} | {_code(change.old_name)} | {_code(change.new_name)} |"
     if own is None:
         return row
-    shown, rest = words.few(own)
     also = [
         f"also because of {_code(label)} ({_plain(place)})"
         for label, place in map(words.reason, group.also.get(change.path, ()))
     ]
-    return f"{row} " + "; ".join([*map(_field, shown), *([rest] if rest else []), *also]) + " |"
+    return f"{row} {'; '.join([*_fields(own), *also])} |"
 
 
 def _fields(said: Sequence[words.Field]) -> Iterator[str]:
+    """Yield each of the first few fields, and a word for the rest."""
     shown, rest = words.few(said)
-    yield from (f"- {_field(one)}" for one in shown)
+    for name, before, after in shown:
+        yield f"{_plain(name)}: {_code(before)} → {_code(after)}" if before or after else _plain(name)
     if rest:
-        yield f"- {rest}"
+        yield rest
 
 
-def _field(said: words.Field) -> str:
-    name, before, after = said
-    return f"{_plain(name)}: {_code(before)} → {_code(after)}" if before or after else _plain(name)
-
-
-def _change(change: Change) -> Iterator[str]:
+def _change(change: Change) -> str:
     name = f"**{_plain(change.title)}**" if change.is_job else f"{change.kind} **{_plain(change.title)}**"
     if change.verdict == "renamed":
-        yield f"- {_code(change.old_name)} → {_code(change.new_name)}"
-    elif change.verdict in ("added", "removed"):
-        yield f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
-    elif change.reason:
-        yield f"- {name}: {_plain(change.reason)}"
-    else:
-        shown, rest = words.few(words.fields_of(change))
-        yield f"- {name}: " + "; ".join([*map(_field, shown), *([rest] if rest else [])])
+        return f"- {_code(change.old_name)} → {_code(change.new_name)}"
+    if change.verdict in ("added", "removed"):
+        return f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
+    return f"- {name}: {_plain(change.reason) if change.reason else '; '.join(_fields(words.fields_of(change)))}"
 
 
 def _queues(review: Review) -> Iterator[str]:
-    queues = review.queues
-    changed = [one for one in queues if one.changed]
+    changed = [one for one in review.queues if one.changed]
     if not changed:
         return
-    clusters = len({one.cluster for one in queues})
+    clusters = len({one.cluster for one in review.queues})
     yield from ["", "#### Queues", "", "| queue | asked for by its jobs | before | after | change | capability |"]
     yield "|---|---|---:|---:|---:|---|"
     for one in changed[:_ITEMS_MAX]:
@@ -161,8 +201,7 @@ def _queues(review: Review) -> Iterator[str]:
             name = ""
     if len(changed) > _ITEMS_MAX:
         yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
-    broken = [one.name for one in review.environments if one.state == "broken"]
-    if broken:
+    if broken := [one.name for one in review.environments if one.state == "broken"]:
         yield from ["", f"Without {', '.join(map(_code, broken[:_ITEMS_MAX]))}."]
     if review.beside:
         yield from ["", f"With the jobs of {', '.join(map(_code, review.beside[:_ITEMS_MAX]))}, not reviewed here."]
@@ -180,8 +219,7 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
 
 
 def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-    found = words.stale(environments)
-    if found:
+    if found := words.stale(environments):
         few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
         few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
         yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]

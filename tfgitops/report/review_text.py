@@ -33,28 +33,16 @@ def render(review: Review, *, colour: bool = False, verbose: bool = False) -> st
     """Return the text of a review; ``verbose`` lists all names, and queues in which nothing changes."""
     page = _Page(review, colour=colour, verbose=verbose)
     parts = [
-        *([page.environment(one)] for one in review.environments if words.has_news(one) or verbose),
+        *(page.environment(one) for one in review.environments if words.has_news(one) or verbose),
         page.queues(review), page.risks(review.risks), page.stale(review.environments),
     ]  # fmt: skip
-    head = f"{_sentence(words.headline(review))} (against {review.ref}, merge base {review.commit[:10]})"
+    headline = words.headline(review)
+    head = f"{headline[:1].upper()}{headline[1:]} (against {review.ref}, merge base {review.commit[:10]})"
     lines = [page.paint("bold", line) for line in textwrap.wrap(head, _WIDTH)]
     for part in parts:
-        found = [*_flat(part)]
-        if found:
-            lines += ["", *found]
+        found = list(part)
+        lines += ["", *found] if found else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _flat(part: Iterable[object]) -> Iterator[str]:
-    for item in part:
-        if isinstance(item, str):
-            yield item
-        else:
-            yield from _flat(item)  # type: ignore[arg-type]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 class _Page:
@@ -89,22 +77,21 @@ class _Page:
         number = f"{len(changes)} new runs" if len(changes) > 1 else "new run"
         yield f"  {self.paint('warning', number)}, because of"
         for reason in words.why(group, self._review):
-            yield from self._reason(reason, 4)
+            yield from self._reason(*reason, 4)
         said, own = words.shared_fields(changes)
         yield from self._fields(said, 6)
         width = max(len(change.title) for change in changes)
         lines = []
         for change in changes:
             lines += _run(change, width)
-            for cause in group.also.get(change.path, ()):
-                label, place = words.reason(cause)
-                lines += self._reason((f"also {label}", place), 8)
+            for label, place in map(words.reason, group.also.get(change.path, ())):
+                lines += self._reason(f"also {label}", place, 8)
             lines += self._fields(own.get(change.path, ()), 8)
         yield from self._cut(lines)
 
-    def _reason(self, reason: tuple[str, str], indent: int) -> Iterator[str]:
+    def _reason(self, label: str, place: str, indent: int) -> Iterator[str]:
         """Yield a cause with its place behind it, or below it where both do not go on one line."""
-        label, place = map(printable, reason)
+        label, place = printable(label), printable(place)
         if indent + len(label) + len(place) + 2 <= _WIDTH:
             yield f"{' ' * indent}{label}  {self.paint('place', place)}".rstrip()
         else:
@@ -112,11 +99,11 @@ class _Page:
             yield f"{' ' * (indent + 2)}{self.paint('place', place)}"
 
     def _change(self, change: Change) -> Iterator[str]:
-        name = change.title if change.is_job else f"{change.kind} {change.title}"
         if change.verdict == "renamed":
             yield from _run(change, 0)
             return
-        elif change.is_job and change.verdict in ("added", "removed"):
+        name = change.title if change.is_job else f"{change.kind} {change.title}"
+        if change.is_job and change.verdict in ("added", "removed"):
             name += f"  ({change.new_name or change.old_name})"
         yield f"    {printable(name)}"
         if change.reason:
@@ -147,28 +134,27 @@ class _Page:
         clusters = len({one.cluster for one in review.queues})
         shown = [one for one in review.queues if one.changed or self._verbose]
         rows = [list(words.queue_rows(one, everything=self._verbose)) for one in shown]
+        if not shown:
+            return
         head, *lines = table([_HEAD, *chain.from_iterable(rows)], right=range(1, 4))
-        if shown:
-            yield self.paint("bold", "what the jobs of each queue ask for")
-            yield f"  {head}"
+        yield self.paint("bold", "what the jobs of each queue ask for")
+        yield f"  {head}"
         for one, own in zip(shown, rows, strict=True):
             yield printable(words.queue_name(one, clusters))
             yield from (f"  {printable(lines.pop(0))}" for _ in own)
-        if shown and review.beside:
+        if review.beside:
             yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
-        broken = [one.name for one in review.environments if one.state == "broken"]
-        if shown and broken:
+        if broken := [one.name for one in review.environments if one.state == "broken"]:
             yield from _wrapped(f"(without {printable(', '.join(broken))})", 0)
 
     def risks(self, risks: Sequence[Risk]) -> Iterator[str]:
         if risks:
             yield self.paint("warning", "what can go wrong")
-        lines = [line for risk in risks for line in _wrapped(printable(_risk(risk)), 2, "- ")]
-        yield from self._cut(lines)
+        said = (f"{risk.environment}: {risk.message}" + (f"; {risk.advice}" if risk.advice else "") for risk in risks)
+        yield from self._cut([line for one in said for line in _wrapped(printable(one), 2, "- ")])
 
     def stale(self, environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-        found = words.stale(environments)
-        if found:
+        if found := words.stale(environments):
             number = counted(len(found), "file")
             said = f"the committed manifests are not as the specs say ({number}):"
             advice = "run `tfgitops build`"
@@ -185,10 +171,6 @@ def _run(change: Change, width: int) -> list[str]:
     if len(line) <= _WIDTH:
         return [line]
     return [f"    {change.title}", f"        {change.old_name}", f"      → {change.new_name}"]
-
-
-def _risk(risk: Risk) -> str:
-    return f"{risk.environment}: {risk.message}" + (f"; {risk.advice}" if risk.advice else "")
 
 
 def _wrapped(text: str, indent: int, bullet: str = "") -> list[str]:

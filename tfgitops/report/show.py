@@ -8,15 +8,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tfgitops.plugins.plain import printable
-from tfgitops.report import text
 from tfgitops.spec.diagnostics import CODES, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.spec.diagnostics import Diagnostic
 
@@ -41,18 +38,16 @@ def show(
 ) -> int:
     """Show all diagnostics in the form that was asked for, and return the exit code that they call for.
 
-    Args:
-        diagnostics: what was found, in any order.
-        form: text goes to standard error, all others to standard output.
-        no_colour: whether text has no colours, whatever the terminal.
-        files: the state and path of each manifest that `build` changed, or found different; for JSON alone.
-        session: what was compiled, if it came to that: paths are relative to its checkout, codes are its plugins'.
-        verbose: whether notes are shown, too.
+    Text goes to standard error, all other forms to standard output. ``files`` are the state and path of each manifest
+    that `build` changed, or found different; for JSON alone. Paths are relative to the checkout of ``session``, if
+    there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
     found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
     if form is not Format.text:
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:
+        from tfgitops.report import text  # noqa: PLC0415 - a clean run shows none
+
         sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
@@ -86,13 +81,3 @@ def coloured(stream: TextIO, *, no_colour: bool) -> bool:
     if no_colour or os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
-
-
-def exceptions(results: Iterable[Compiled]) -> str:
-    """Return a line for each problem that an environment allows: where, until when, and why."""
-    lines = {
-        f"allowed  {one.span.file}:{one.span.line}  {one.by.code} at {one.by.at} until {one.by.until}: {one.by.reason}"
-        for compiled in results
-        for one in compiled.allowed
-    }
-    return "".join(f"{printable(line)}\n" for line in sorted(lines))

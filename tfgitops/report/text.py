@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
 from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfgitops.spec.diagnostics import Diagnostic, Span
+
+    Style = Callable[[str, str], str]
 
 WIDTH = 200
 """A longer source line is cut around its carets."""
@@ -31,8 +34,8 @@ _RESET = "\x1b[0m"
 
 def render(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
     """Return the text of some diagnostics, a blank line between them; empty if there are none."""
-    painter = _Painter(colour=colour)
-    return "\n".join(painter.diagnostic(diagnostic) for diagnostic in diagnostics)
+    style = partial(paint, colour=colour)
+    return "\n".join(_diagnostic(diagnostic, style) for diagnostic in diagnostics)
 
 
 def totals(diagnostics: Iterable[Diagnostic]) -> str:
@@ -43,9 +46,8 @@ def totals(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def explained(diagnostic: Diagnostic) -> str:
-    """Say a diagnostic without its lines: the message, then what was found and expected, and what helps."""
-    remarks = (("found", diagnostic.found), ("expected", diagnostic.expected), ("help", diagnostic.hint))
-    told = [diagnostic.message, *(f"{title}: {text}" for title, text in remarks if text)]
+    """Return a diagnostic without its lines: the message, then the values found and expected, and the hint."""
+    told = [diagnostic.message, *(f"{title}: {text}" for title, text in _remarks(diagnostic))]
     return "\n".join(map(printable, told))
 
 
@@ -54,49 +56,35 @@ def paint(style: str, text: str, *, colour: bool) -> str:
     return f"{_COLOURS[style]}{text}{_RESET}" if colour else text
 
 
-class _Painter:
-    """Paints diagnostics, with colours or without."""
-
-    def __init__(self, *, colour: bool) -> None:
-        self._colour = colour
-
-    def diagnostic(self, diagnostic: Diagnostic) -> str:
-        head = self._paint(diagnostic.severity, f"{diagnostic.severity}[{diagnostic.code}]")
-        lines = [f"{head}{self._paint('bold', ': ' + printable(diagnostic.message))}"]
-        margin = _margin(diagnostic)
-        if diagnostic.span:
-            lines += self._place(diagnostic.span, margin)
-        for title, text in (("found", diagnostic.found), ("expected", diagnostic.expected)):
-            if text:
-                lines.append(self._remark(margin, title, text, "bold"))
-        if diagnostic.hint:
-            lines.append(self._remark(margin, "help", diagnostic.hint, "help"))
-        for message, span in diagnostic.notes:
-            lines.append(self._remark(margin, "note", message, "bold"))
-            lines += self._place(span, margin)
-        return "\n".join(lines) + "\n"
-
-    def _place(self, span: Span, margin: int) -> list[str]:
-        shown, start, width = excerpt(span)
-        bar = self._paint("frame", "|")
-        number = self._paint("frame", f"{span.line:>{margin}}")
-        arrow = self._paint("frame", f"{' ' * margin}-->")
-        lines = [f"{arrow} {printable(span.file)}:{span.line}:{span.column}"]
-        if shown.strip():
-            lines.append(f"{number} {bar} {shown}")
-            lines.append(f"{' ' * margin} {bar} {' ' * start}{self._paint('error', '^' * width)}")
-        return lines
-
-    def _remark(self, margin: int, title: str, text: str, style: str) -> str:
-        return f"{' ' * margin} {self._paint('frame', '=')} {self._paint(style, title)}: {printable(text)}"
-
-    def _paint(self, style: str, text: str) -> str:
-        return paint(style, text, colour=self._colour)
+def _remarks(diagnostic: Diagnostic) -> list[tuple[str, str]]:
+    remarks = (("found", diagnostic.found), ("expected", diagnostic.expected), ("help", diagnostic.hint))
+    return [(title, text) for title, text in remarks if text]
 
 
-def _margin(diagnostic: Diagnostic) -> int:
-    lines = [span.line for span in (diagnostic.span, *(span for _, span in diagnostic.notes)) if span]
-    return len(str(max(lines, default=1)))
+def _diagnostic(diagnostic: Diagnostic, style: Style) -> str:
+    spans = [span for span in (diagnostic.span, *(span for _, span in diagnostic.notes)) if span]
+    margin = len(str(max((span.line for span in spans), default=1)))
+
+    def remark(title: str, text: str) -> str:
+        label = style("help" if title == "help" else "bold", title)
+        return f"{' ' * margin} {style('frame', '=')} {label}: {printable(text)}"
+
+    head = style(diagnostic.severity, f"{diagnostic.severity}[{diagnostic.code}]")
+    lines = [f"{head}{style('bold', ': ' + printable(diagnostic.message))}"]
+    lines += _place(diagnostic.span, margin, style) if diagnostic.span else []
+    lines += [remark(title, text) for title, text in _remarks(diagnostic)]
+    for message, span in diagnostic.notes:
+        lines += [remark("note", message), *_place(span, margin, style)]
+    return "\n".join(lines) + "\n"
+
+
+def _place(span: Span, margin: int, style: Style) -> Iterator[str]:
+    shown, start, width = excerpt(span)
+    blank, bar = " " * margin, style("frame", "|")
+    yield f"{style('frame', f'{blank}-->')} {printable(span.file)}:{span.line}:{span.column}"
+    if shown.strip():
+        yield f"{style('frame', f'{span.line:>{margin}}')} {bar} {shown}"
+        yield f"{blank} {bar} {' ' * start}{style('error', '^' * width)}"
 
 
 def excerpt(span: Span) -> tuple[str, int, int]:
@@ -121,7 +109,7 @@ def wrapped(text: str, first: str, rest: str = "", width: int = 80) -> list[str]
     )  # fmt: skip
 
 
-def table(rows: Sequence[Sequence[str]], style: Any = None, *, right: Iterable[int] = ()) -> list[str]:
+def table(rows: Sequence[Sequence[str]], style: Style | None = None, *, right: Iterable[int] = ()) -> list[str]:
     """Put rows under each other; the first column in bold where a style is given, some aligned to the right."""
     right = set(right)
     widths = [max(columns(row[index]) for row in rows) for index in range(len(rows[0]))] if rows else []

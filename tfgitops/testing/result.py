@@ -196,7 +196,7 @@ class Result:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""
         from tfgitops.provenance.lookup import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
         from tfgitops.provenance.origins import Provenance  # noqa: PLC0415
-        from tfgitops.report.explanation import Paper, chain  # noqa: PLC0415
+        from tfgitops.report.explanation_text import Paper, chain  # noqa: PLC0415
 
         environment, planned = self.compiled.environment, select(self.compiled, wanted)
         assert environment is not None

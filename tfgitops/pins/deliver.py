@@ -1,0 +1,89 @@
+"""Write or compare the manifests of all environments; no training restarts by accident."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfgitops.compiler.write import alone, apply, compare
+from tfgitops.spec.diagnostics import CompileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from tfgitops.compiler.compiled import Compiled, File
+    from tfgitops.compiler.session import Session
+    from tfgitops.compiler.write import Difference
+    from tfgitops.review.restarts import Consent, Restart
+    from tfgitops.spec.diagnostics import Diagnostic
+
+
+@dataclass(kw_only=True)
+class Delivery:
+    """What became of one environment; ``done`` unless something kept it from being written or compared.
+
+    ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
+    where there is no spec any more. ``restarts`` are the jobs that would start anew by accident.
+    """
+
+    folder: Path
+    given: Compiled | None
+    compiled: Compiled | None
+    done: bool = False
+    differences: Sequence[Difference] = ()
+    restarts: Sequence[Restart] = ()
+    pins: Sequence[str] = ()
+    diagnostics: Sequence[Diagnostic] = ()
+
+    @property
+    def files(self) -> Sequence[File]:
+        """The files that the environment must have."""
+        return self.compiled.files if self.compiled else ()
+
+
+def deliver(
+    session: Session, results: Iterable[Compiled], consent: Consent | None, waiting: Callable[[Path], object]
+) -> Iterator[Delivery]:
+    """Write what changed in each environment that compiled; without ``consent`` compare only.
+
+    Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
+    called with an environment's folder if another build writes it.
+    """
+    compiled: list[tuple[Path, Compiled | None]] = [(one.folder, one) for one in results]
+    for folder, given in [*compiled, *((folder, None) for folder in session.abandoned)]:
+        one = Delivery(folder=folder, given=given, compiled=given)
+        try:
+            if given is None or given.ok:
+                if consent is None:
+                    one.differences = compare(folder, one.files)
+                else:
+                    with alone(folder, lambda folder=folder: waiting(folder)):  # type: ignore[misc]
+                        _write(one, session, consent)
+                one.done = True
+        except CompileError as error:
+            one.diagnostics = error.diagnostics
+        yield one
+
+
+def _write(one: Delivery, session: Session, consent: Consent) -> None:
+    """Write one environment; where jobs are to be pinned, it is compiled once more before.
+
+    Raises:
+        CompileError: a training would restart by accident, or the output cannot be written.
+    """
+    one.differences = compare(one.folder, one.files)
+    if one.compiled and not consent.all:
+        from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check needs no guard
+
+        guard = Guard(one.compiled, session)
+        restarts = [restart for restart in guard.restarts(one.differences) if not consent.covers(restart)]
+        if restarts and not consent.pin_rest:
+            one.restarts = restarts
+            raise CompileError(guard.diagnose(restarts))
+        if restarts:
+            from tfgitops.pins.pinning import pin_rest  # noqa: PLC0415 - few builds edit a spec
+
+            one.compiled, one.pins = pin_rest(one.compiled, restarts, session)
+            one.differences = compare(one.folder, one.files)
+    apply(one.folder, one.files, one.differences)
