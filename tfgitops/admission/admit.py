@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import marshal
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano import drift, useless
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.drift import judge_drift
@@ -70,13 +69,12 @@ def _faults(manifest: dict[str, Any]) -> list[Fault]:
     """Judge one Job; those alike in all that is judged, as most of a thousand are, only once."""
     if not all(map(is_clean, manifest["spec"]["tasks"])):
         return _judge_job(manifest, tasks=True)
-    packed = marshal.dumps(frame(manifest), 2)
-    return _judge_job(manifest, tasks=False) if _has_faults(packed) else []
+    return _judge_job(manifest, tasks=False) if _has_faults(frame(manifest)) else []
 
 
-@lru_cache(maxsize=1 << 12)
-def _has_faults(packed: bytes) -> bool:
-    return bool(_judge_job(marshal.loads(packed), tasks=False))  # noqa: S302 - packed above
+@by_content(1 << 12)
+def _has_faults(manifest: dict[str, Any]) -> bool:
+    return bool(_judge_job(manifest, tasks=False))
 
 
 def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
@@ -96,14 +94,9 @@ def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
 
 def _problem(fault: Fault, at: Route) -> Problem:
     return Problem(
-        code="TF502" if fault.rule in _OURS else "TF501",
-        message=fault.message,
-        at=at,
-        severity="warning" if fault.rule in WARNINGS else "error",
-        found=fault.found,
-        expected=fault.expected,
-        hint=fault.hint,
-    )
+        code="TF502" if fault.rule in _OURS else "TF501", message=fault.message, at=at, found=fault.found,
+        severity="warning" if fault.rule in WARNINGS else "error", expected=fault.expected, hint=fault.hint,
+    )  # fmt: skip
 
 
 def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:

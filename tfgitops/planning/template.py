@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import marshal
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.model import JOB_LABEL
@@ -12,6 +10,7 @@ from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.merge import merge
 from tfgitops.targets.kubernetes.schemafile import prepare
 from tfgitops.targets.kubernetes.shape import shape_of
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.shell.command import shell_command
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import without_empty
@@ -52,7 +51,7 @@ def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[
     about_job = {key: job.data[key] for key in _JOB_KEYS if key in job.data}
     about_role = {key: value for key, value in role.data.items() if key not in own}
     port = job.port if role.in_cluster else 0
-    frame = _frame(marshal.dumps((port, about_job, about_role), 2), pod, container)
+    frame = _frame((port, about_job, about_role), pod, container)
     return _filled(frame, job.name, _own_fields({key: role.data[key] for key in own}))
 
 
@@ -77,10 +76,10 @@ def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> d
     return {**frame, "metadata": {**metadata, "labels": labels}, "spec": spec}
 
 
-@lru_cache(maxsize=1 << 12)
-def _frame(packed: bytes, pod: United, container: United) -> dict[str, Any]:
-    """Plan all of a template that is the same for many roles; ``packed`` are their port and the keys that say it."""
-    port, job, role = marshal.loads(packed)  # noqa: S302 - packed by the caller, a few lines ago
+@by_content(1 << 12)
+def _frame(keys: tuple[Any, ...], pod: United, container: United) -> dict[str, Any]:
+    """Plan all of a template that is the same for many roles; ``keys`` are their port and the keys that say it."""
+    port, job, role = keys
     training: dict[str, Any] = {"name": TRAINING_CONTAINER}
     if port:
         training["ports"] = [{"name": SERVER_PORT, "containerPort": port, "protocol": "TCP"}]

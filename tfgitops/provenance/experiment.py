@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.merge import Rule, identity_of
-from tfgitops.targets.routes import MISSING, leaves, steps, value_at
+from tfgitops.targets.routes import MISSING, leaves, replaced, steps, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,21 +37,6 @@ def _other(value: Any) -> Any:
     if isinstance(value, list):
         return [_other(inner) for inner in value]
     return f"3{value}" if isinstance(value, str) else value
-
-
-def replaced(data: Any, route: Route, value: Any) -> Any:
-    """Copy a value with another one at a route of it, or with nothing there, for `MISSING`."""
-    if not route:
-        return value
-    first, rest = route[0], route[1:]
-    copy: Any = dict(data) if isinstance(data, dict) else list(data)
-    if rest:
-        copy[first] = replaced(data[first], rest, value)
-    elif value is MISSING:
-        del copy[first]
-    else:
-        copy[first] = value
-    return copy
 
 
 def influences(

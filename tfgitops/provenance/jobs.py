@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.provenance.experiment import counterpart
 from tfgitops.provenance.layers import removed
-from tfgitops.provenance.made import made
 from tfgitops.provenance.replanned import JOB, Trial
-from tfgitops.provenance.sources import DEFAULT, OVERLAYS, PLUGIN, Source, given
+from tfgitops.provenance.sources import DEFAULT, OVERLAYS, PLUGIN, Source, given, made
 from tfgitops.provenance.variants import holder_of, holders, home, said_by, saying, written
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.routes import MISSING, leaves, reach, steps, value_at
@@ -26,8 +25,7 @@ from tfgitops.targets.volcano.identity import PLACEHOLDER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tfgitops.provenance.jobpatches import JobPatches
-    from tfgitops.provenance.replanned import Drafts, Moved
+    from tfgitops.provenance.replanned import Drafts, JobPatches, Moved
     from tfgitops.spec.model import Job, Patch, Role
     from tfgitops.targets.routes import Route
 

@@ -8,11 +8,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.settingsfile import TABLE, find_setting
-from tfgitops.provenance.jobpatches import JobPatches
 from tfgitops.provenance.jobs import JobSources
 from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
-from tfgitops.provenance.replanned import Drafts
+from tfgitops.provenance.replanned import Drafts, JobPatches
 from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, OVERLAYS, PIN, PLUGIN, SETTING, given
 from tfgitops.provenance.variants import SETTINGS
 from tfgitops.spec.places import role_depth

@@ -1,11 +1,23 @@
-"""A source of a field: who gives it a value, because of which routes of the spec."""
+"""The sources of a field: who gives it a value, because of which routes of the spec, and why the compiler does.
+
+A key of the spec that is called like the field gives it. All else that makes one of these fields another, such as the
+replicas of the roles that `minAvailable` is the sum of, is what it was made of.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfgitops.planning.tfconfig import hosts_variable, references
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.routes import value_at
+from tfgitops.targets.volcano.defaults import NEEDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfgitops.spec.model import Job
     from tfgitops.targets.routes import Route
 
 DEFAULT = "compiler default"
@@ -48,3 +60,88 @@ def key(*route: str | int) -> Source:
 def given(layer: str, value: Any, *routes: Route, note: str = "") -> Source:
     """Return what is given in any case, because of some routes."""
     return Source(routes=routes, layer=layer, value=value, note=note)
+
+
+class Made(NamedTuple):
+    """The layer in whose name the compiler writes a field, and why it does."""
+
+    layer: str
+    note: str
+    parts: bool = False
+    """Whether it is made of what several keys say, each of which is a part of it."""
+    alone: bool = False
+    """Whether it is the compiler's where no key gives it, and the key's where one does, whatever that is called."""
+
+
+_THE_NAME = Made(COMPILER, "the job's name")
+_KIND = Made(DEFAULT, "what is written is a Volcano Job")
+_PORT = Made(DEFAULT, "the port of the TensorFlow servers", alone=True)
+_OF_THE_JOB: dict[Route, Made] = {
+    ("apiVersion",): _KIND,
+    ("kind",): _KIND,
+    ("metadata", "name"): Made(COMPILER, "the job's name, and a digest of all that cannot change in place"),
+    ("metadata", "labels", JOB_LABEL): _THE_NAME,
+    ("spec", "plugins", "svc", "*"): Made(DEFAULT, "peers wait for each other before they are ready"),
+}
+_OF_A_TASK: dict[Route, Made] = {
+    ("name",): Made(ROLE, "a role is a task of the Job"),
+    ("replicas",): Made(DEFAULT, "a role that is there has one replica"),
+    ("minAvailable",): Made(COMPILER, "all replicas"),
+    ("template", "metadata", "labels", JOB_LABEL): _THE_NAME,
+    ("template", "spec", "restartPolicy"): Made(DEFAULT, "with Always a task would never complete"),
+    ("template", "spec", "dnsPolicy"): Made(DEFAULT, "what hostNetwork needs"),
+    ("template", "spec", "containers", "*", "name"): Made(DEFAULT, "the training container"),
+    ("template", "spec", "containers", "*", "ports", "*", "containerPort"): _PORT,
+    ("template", "spec", "containers", "*", "ports", "*", "name"): _PORT,
+}
+_ANYWHERE: dict[Route, Made] = {
+    ("ports", "*", "protocol"): Made(DEFAULT, "what Kubernetes would add"),
+    ("grpc", "service"): Made(DEFAULT, "what Kubernetes would add"),
+}
+_WHY = {
+    "PodEvicted": "a gang that lost a pod would wait for it for ever",
+    "TaskCompleted": "its end is the job's",
+    "RestartPod": "the coordinator tolerates the loss of a worker",
+    "RestartJob": "without it the others would wait for ever",
+}
+"""Why there is a policy for an event, or why what follows when a pod fails."""
+
+
+def made(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
+    """Return what is known of a field that the compiler may write of itself."""
+    shape: Route = tuple("*" if isinstance(step, int) else step for step in at)
+    task = at[:2] == ("spec", "tasks")
+    known = _OF_A_TASK.get(shape[3:]) if task else _OF_THE_JOB.get(shape)
+    if known or (known := next((one for end, one in _ANYWHERE.items() if shape[-len(end) :] == end), None)):
+        return known
+    if shape == ("spec", "minAvailable"):
+        waiting = any(role.data.get("dependsOn") for role in job.roles)
+        return Made(COMPILER, "the sum over the roles" + (" without dependsOn" if waiting else ""), parts=True)
+    if shape[:2] == ("spec", "plugins"):
+        needing = next((name for name in manifest["spec"]["plugins"] if at[2] in NEEDS.get(name, ())), "")
+        return Made(DEFAULT, f"the plugin {needing} needs it, and Volcano would add it") if needing else None
+    if shape[-3:-1] == ("policies", "*"):
+        return _policy(job, value_at(manifest, at[:-1]))
+    return _discovery(job, manifest, at) if at[7:8] == ("env",) else None
+
+
+def _policy(job: Job, policy: Mapping[str, Any]) -> Made | None:
+    event, action = policy.get("event", ""), policy.get("action", "")
+    if event != "PodFailed":
+        return Made(DEFAULT, _WHY[event]) if event in _WHY else None
+    since = "" if "strategy" in job.data else f", since {job.why}"
+    return Made(STRATEGY, f"{job.strategy}{since}: {_WHY[action]}") if action in _WHY else None
+
+
+def _discovery(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
+    """Return what is known of a variable that tells pods each other's addresses, or their own."""
+    container = value_at(manifest, at[:7])
+    name = value_at(container, at[7:9])["name"]
+    if name == "TF_CONFIG":
+        return Made(DISCOVERY, "the hosts of all roles, and which of them this is", parts=True)
+    if name not in ("RUN", "TASK_TYPE", "TASK_INDEX", *(hosts_variable(role.name) for role in job.roles)):
+        return None
+    place = references(container).get(name)
+    if place is None or place.route == ("env", "TF_CONFIG"):
+        return Made(DISCOVERY, "TF_CONFIG refers to it")
+    return Made(DISCOVERY, f"`{place.field}` refers to $({name})", parts=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.provenance.experiment import changed, replaced
+from tfgitops.provenance.experiment import changed
 from tfgitops.spec.model import Job
 from tfgitops.spec.resolve import bare_environment
-from tfgitops.targets.routes import MISSING, reach
+from tfgitops.targets.routes import MISSING, reach, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

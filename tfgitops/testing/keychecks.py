@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.door import Plugins
-from tfgitops.provenance.jobpatches import JobPatches
+from tfgitops.provenance.replanned import JobPatches
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.routes import MISSING
 
