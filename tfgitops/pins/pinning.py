@@ -52,7 +52,7 @@ def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, s
     return names
 
 
-def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.way_out) -> list[Pin]:
+def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = "edit it by hand") -> list[Pin]:
     """Pin jobs of an environment, each to the Job of a name: all of them, or none.
 
     The pin goes into the job's own block, in ``jobs/<job>.yaml`` or ``environment.yaml``; an inherited job gets a block
@@ -62,8 +62,7 @@ def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = SpecFiles.wa
     Raises:
         CompileError: there is no such job, or a file cannot be edited.
     """
-    spec = SpecFiles(load(folder))
-    spec.way_out = way_out
+    spec = SpecFiles(load(folder), way_out)
     jobs = spec.known(names)
     spec.stop_on_errors()
 

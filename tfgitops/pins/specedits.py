@@ -51,9 +51,8 @@ class SpecFiles:
     ``way_out`` is the hint for a file that cannot be edited; braces stand for the job.
     """
 
-    way_out = "edit it by hand"
-
-    def __init__(self, source: LoadedSpec) -> None:
+    def __init__(self, source: LoadedSpec, way_out: str = "edit it by hand") -> None:
+        self._way_out = way_out
         self.source = source
         self.merged = merge_files(source.documents)
         jobs = self.merged.get("jobs")
@@ -112,7 +111,7 @@ class SpecFiles:
     def _refuse_edits(self, jobs: Iterable[str]) -> None:
         for job in jobs:
             message = f"the pin of '{job}' cannot be edited without changing anything else"
-            hint = f"an alias or a merge key is in the way: {self.way_out.replace('{}', job)}"
+            hint = f"an alias or a merge key is in the way: {self._way_out.replace('{}', job)}"
             self.refuse(message, hint, self.span(job))
 
     def _pins(self, names: Mapping[str, str], routes: Mapping[str, Keys], before: bytes, after: str) -> Iterator[Pin]:

@@ -223,14 +223,8 @@ def _short(path: str) -> tuple[str, str]:
     task = _TASK(path)
     if not task:
         return "", path.removeprefix("spec.").removeprefix("metadata.") or path
-    rest = task[2] or "the role"
-    for prefix, short in (
-        ("template.spec.containers[tensorflow].", ""),
-        ("template.spec.", "pod "),
-        ("template.metadata.", "pod "),
-    ):
-        if rest.startswith(prefix):
-            rest = short + rest.removeprefix(prefix)
+    rest = (task[2] or "the role").removeprefix("template.spec.containers[tensorflow].")
+    rest = re.sub(r"^template\.(spec|metadata)\.", "pod ", rest)
     return task[1], re.sub(r"^env\[([^\]]+)\](\.value)?$", r"env \1", rest)
 
 
@@ -238,7 +232,7 @@ def value(given: Any) -> str:
     """Write a value of a manifest on one line."""
     if given is ABSENT:
         return "(none)"
-    if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a variable, as a whole
+    if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a whole variable
         given = given["value"]
     if isinstance(given, str):
         return given if given.isprintable() and given else json.dumps(given, ensure_ascii=False)

@@ -92,28 +92,22 @@ def queue_totals(
     found: list[QueueTotals] = []
     for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
         before, after = _Side(), _Side()
-        for other in others:
-            if other.environment and other.environment.cluster == cluster:
-                for planned in other.objects:
-                    before.add(planned.manifest)
-                    after.add(planned.manifest)
-        _add(before, after, [one for one in environments if one.cluster == cluster])
+        held: list[tuple[Compiled | None, Sequence[Change]]] = [
+            *((other, ()) for other in others if other.environment and other.environment.cluster == cluster),
+            *((one.compiled, one.changes) for one in environments if one.cluster == cluster),
+        ]
+        for compiled, changes in held:
+            for planned in compiled.objects if compiled else ():
+                before.add(planned.manifest)
+                after.add(planned.manifest)
+            for change in changes:
+                if change.after is not None:
+                    before.add(change.after, -1)
+            for change in changes:
+                if change.before is not None:
+                    before.add(change.before)
         found += _of_cluster(cluster, before, after, accelerators)
     return found
-
-
-def _add(before: _Side, after: _Side, environments: Iterable[EnvironmentReview]) -> None:
-    """Count the objects of reviewed environments, as they were and as they will be."""
-    for one in environments:
-        for planned in one.compiled.objects if one.compiled else ():
-            before.add(planned.manifest)
-            after.add(planned.manifest)
-        for change in one.changes:
-            if change.after is not None:
-                before.add(change.after, -1)
-        for change in one.changes:
-            if change.before is not None:
-                before.add(change.before)
 
 
 def _of_cluster(

@@ -12,6 +12,7 @@ from tfgitops.review.committedspecs import SettingsFile
 from tfgitops.spec.jobdigest import NO_NEW_RUN
 from tfgitops.spec.places import role_depth
 from tfgitops.spec.project import read_project
+from tfgitops.targets.routes import MISSING, Route
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tfgitops.review.committedspecs import CommittedSpec
     from tfgitops.spec.document import Document
     from tfgitops.spec.model import Job
-    from tfgitops.targets.routes import Route
 
     File = Document | SettingsFile
     Kind = Literal["said", "removed", "null"]
@@ -145,25 +145,18 @@ def _between(then: File | None, now: File | None, was: Any, value: Any, at: Rout
     if was == value:
         return
     if isinstance(was, dict) and isinstance(value, dict):
-        for key in was:
+        for key in {**was, **value}:
             if key not in value:
                 yield SpecDifference(now, then, (*at, key), "removed", was[key])
             else:
-                yield from _between(then, now, was[key], value[key], (*at, key))
-        for key in value:
-            if key not in was:
-                yield from _added(then, now, value[key], (*at, key))
+                yield from _between(then, now, was.get(key, MISSING), value[key], (*at, key))
     elif isinstance(was, list) and isinstance(value, list):
         yield from _between_lists(then, now, was, value, at)
     else:
         yield SpecDifference(now, then, at, "null" if value is None else "said", value)
-
-
-def _added(then: File | None, now: File | None, value: Any, at: Route) -> Iterator[SpecDifference]:
-    yield SpecDifference(now, then, at, "null" if value is None else "said", value)
-    for inner in _nulls(value):
-        if inner:
-            yield SpecDifference(now, then, (*at, *inner), "null", None)
+        for inner in _nulls(value) if was is MISSING else ():
+            if inner:
+                yield SpecDifference(now, then, (*at, *inner), "null", None)
 
 
 def _between_lists(
