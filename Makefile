@@ -10,7 +10,7 @@ build: $(VENV)/.installed
 
 # COVER=1 make test measures how much of the code the tests run, and fails below the gate.
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile $(if $(COVER),--cov --cov-report=term:skip-covered)
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(if $(COVER),--cov --cov-report=term:skip-covered)
 
 check: lint types imports
 	COVER=1 $(MAKE) test

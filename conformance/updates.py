@@ -19,7 +19,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from fields import Draw, spec_value
 from jobupdates import judge_update
 
@@ -111,7 +110,7 @@ class Trial:
         text = json.dumps(spec, sort_keys=True)
         if text not in self._known:
             path = self._folder / "environment.yaml"
-            path.write_text(yaml.safe_dump(spec, allow_unicode=True, sort_keys=False), encoding="utf-8")
+            path.write_text(json.dumps(spec), encoding="utf-8")  # JSON is YAML, and quick to write
             self._known[text] = compile_environment(self._folder, self._plugins)
         return self._known[text]
 

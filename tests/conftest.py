@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +22,12 @@ if TYPE_CHECKING:
 
 collect_ignore = ["plugins/external"]
 """Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""
+
+LONGEST = (
+    "test_contract.py", "test_outsiders.py", "test_plugins_commands.py", "test_yamltext.py", "test_testing.py",
+    "test_provenance.py", "test_deterministic.py", "test_plugins_readme.py", "test_isolation.py", "test_updates.py",
+)  # fmt: skip
+"""The files that take longest come first, so that no worker is left with one at the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,8 +68,28 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, Path], None]:
     return compare
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from going through all tests and modules again and again, a tenth of the time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(scope="session")
+def first_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the repository that each test is given a copy of: ten calls of Git and a build."""
+    top = tmp_path_factory.mktemp("repository")
+    with contextlib.chdir(top):
+        Repository(top)
+    return top
+
+
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(first_repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a Git repository with one environment, and go there."""
+    shutil.copytree(first_repository, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    return Repository(tmp_path)
+    return Repository.of(tmp_path)

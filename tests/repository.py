@@ -66,6 +66,13 @@ class Repository:
         self.commit("base")
         self.git("checkout", "--quiet", "-b", "change")
 
+    @classmethod
+    def of(cls, top: Path) -> Repository:
+        """Return a repository that was made already."""
+        made = cls.__new__(cls)
+        made.top = top
+        return made
+
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         """Run Git, without what the machine's own settings say."""
         settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **_IDENTITY}

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from workspace import HEAD, MANIFEST, PROD, PROGRAM, QUEUES, TRAIN, TWO, WORKLOADS, edit, put, run, tree
@@ -106,9 +106,24 @@ def another_build() -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def waiting_build() -> Iterator[subprocess.Popen[str]]:
-    """Start a build that comes second, and wait until it says so."""
-    with subprocess.Popen([PROGRAM, "build"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def interrupts(handler: Any) -> Iterator[None]:
+    """Set what SIGINT does here. A program that is started meanwhile inherits only whether SIGINT is ignored."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def waiting_build(on_interrupt: Any = signal.default_int_handler) -> Iterator[subprocess.Popen[str]]:
+    """Start a build that comes second, and wait until it says so.
+
+    By default an interrupt ends the build, also where the tests themselves run in the background.
+    """
+    with interrupts(on_interrupt):
+        process = subprocess.Popen([PROGRAM, "build"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process:
         try:
             assert process.stderr is not None
             assert process.stderr.readline() == f"waiting for another build of {PROD}\n"
@@ -134,6 +149,15 @@ def test_a_build_that_is_interrupted_says_so_by_its_exit_code(number: signal.Sig
         assert process.returncode in codes
         assert "Traceback" not in stderr
     assert not MANIFEST.exists()
+
+
+def test_an_interrupt_of_the_terminal_leaves_a_build_in_the_background_alone() -> None:
+    """A shell without job control starts ``tfgitops build &`` with SIGINT ignored, and an ignored signal stays so."""
+    with another_build() as let_go, waiting_build(signal.SIG_IGN) as process:
+        process.send_signal(signal.SIGINT)
+        let_go()
+        stdout, _ = process.communicate(timeout=20)
+        assert (process.returncode, stdout.splitlines()[0]) == (0, f"created  {MANIFEST}")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")

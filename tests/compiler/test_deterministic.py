@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tfgitops import Plugins, compile_environment
+from tfgitops.spec.project import read_project
 from tfgitops.spec.yamltext import parse
 
 if TYPE_CHECKING:
@@ -40,10 +41,11 @@ def manifests(top: Path) -> Files:
 
 def compiled(top: Path, plugins: Plugins, specs: Iterable[Path] = SPECS) -> Files:
     """Return every manifest that the specs below a folder compile to."""
+    project = read_project(top)
     return {
         f"{where}/manifests/{file.path}": file.text.encode()
         for where in specs
-        for file in compile_environment(top / where, plugins).files
+        for file in compile_environment(top / where, plugins, project).files
     }
 
 

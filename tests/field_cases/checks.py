@@ -1,4 +1,4 @@
-"""What must hold in the manifests of the field cases that compile: one function for each table entry that names it."""
+"""What must hold in the manifests of the field cases that compile: one function for each `check` of a row."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         for fault in shell_faults(found.text, bash=found.bash):
             yield Problem(
                 code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,
-                words=Words(fault.line, fault.words),
+                words=Words(fault.line, fault.words, fault.before),
             )  # fmt: skip
 
 

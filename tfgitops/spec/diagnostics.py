@@ -79,10 +79,14 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines; the line counts from 0, if it is known."""
+    """Some words of a text of several lines, with their line, counted from 0, and the text of that line before them.
+
+    The line is None if it is not known.
+    """
 
     line: int | None
     text: str
+    before: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

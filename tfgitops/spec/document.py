@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 
+_BEGIN = re.compile(r"(?:[&!]\S*\s+)*([|>].*\n?)?")
+"""The anchor and the tag before a value, and the header of a block scalar."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment.
@@ -139,14 +143,21 @@ class Document:
         """
         if not words or not words.text or (words.line is None and node.line == node.end_line):
             return None
-        numbers = [*range(node.line, min(node.end_line + 1, len(self._lines)))]
-        if words.line is not None and self._lines[node.line][node.column : node.column + 1] == "|":
-            numbers = [node.line + 1 + words.line, *numbers]
+        text = "\n".join(self._lines[node.line : node.end_line + 1])
+        begin = _BEGIN.match(text, node.column)
+        assert begin, "the pattern matches nothing, too"
+        at, stop = begin.end(), text.rfind("\n") + 1 + node.end_column
+        unescaped = r"(?<!\$)" if words.line is None else ""
+        if begin[1] and begin[1].startswith("|"):
+            for _ in range(words.line or 0):
+                at = text.find("\n", at) + 1
         end = r"(?!\w)" if words.text[-1].isalnum() else ""
-        search = re.compile(rf"(?<!\$){re.escape(words.text)}{end}").search
-        for number in numbers:
-            if match := search(self._lines[number], node.column if number == node.line else 0):
-                return self.span_at(number, match.start(), len(words.text))
+        for before in dict.fromkeys((words.before, "")):
+            pattern = re.compile(f"{re.escape(before)}{unescaped}({re.escape(words.text)}){end}")
+            if match := pattern.search(text, at, stop):
+                start = match.start(1)
+                column = start - text.rfind("\n", 0, start) - 1
+                return self.span_at(node.line + text.count("\n", 0, start), column, len(words.text))
         return None
 
     def _mark(self, node: Node) -> Span:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tfgitops.spec.diagnostics import Words
+from tfgitops.spec.document import Document
 from tfgitops.targets.shell.shellfaults import shell_faults
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ BROKEN = {
     "a tab behind a backslash": ("cd a\npython train.py \\\t\n  a", BLANKS, 1, "\\\t"),
     "blanks behind the last backslash": ("python train.py \\ ", BLANKS, 0, "\\ "),
     "a backslash at the end": ("python train.py \\\n", LAST, 0, "\\"),
+    "a backslash behind quotes of several lines": ('python -c "import a\na.run()"\\', LAST, 1, 'a.run()"\\'),
+    "blanks behind quotes of several lines": ("python -c 'import a\na.run()'\\ ", BLANKS, 1, "\\ "),
     "in the background": ("python train.py &", BACKGROUND, 0, "&"),
     "in the background, with a comment": ("a; python train.py &  # quick\n\n", BACKGROUND, 0, "&"),
     "in the background, behind another": ("a & wait\nb > c 2>&1 &", BACKGROUND, 1, "&"),
@@ -126,12 +131,32 @@ def test_what_bash_takes_is_fine_where_bash_runs_it(text: str) -> None:
     assert subprocess.run(["bash", "-n", "-c", text], check=False).returncode == 0
 
 
+ODD = st.text(alphabet=" \t\n\\'\"`$(){}[]<>&|;#-a=EOF", max_size=40)
+
+
 @settings(deadline=None, max_examples=300)
-@given(st.text(alphabet=" \t\n\\'\"`$(){}[]<>&|;#-a=EOF", max_size=40))
+@example('"\n"\\')
+@example("'\n'\\ ")
+@given(ODD)
 def test_no_text_is_too_odd(text: str) -> None:
     for fault in shell_faults(text, bash=False):
         line = text.split("\n")[fault.line]
-        assert fault.words in line, (text, fault)
+        assert fault.words, (text, fault)
+        assert line.startswith(fault.before + fault.words), (text, fault)
+
+
+@settings(deadline=None, max_examples=300)
+@example('python -c "import a\na.run()"\\')
+@example("a && b 2>&1 &")
+@example("a $&")
+@given(ODD)
+def test_the_caret_is_on_the_words_of_a_block(text: str) -> None:
+    block = "".join(f"    {line}\n" for line in text.split("\n"))
+    document = Document(path=Path("a"), name="a", text=f"a: &a !!str |4-\n{block}b: c\n", value={"a": text, "b": "c"})
+    for fault in shell_faults(text, bash=False):
+        span = document.span(("a",), words=Words(fault.line, fault.words, fault.before))
+        place = (fault.line + 2, len(fault.before) + 5, len(fault.words))
+        assert (span.line, span.column, span.width) == place, (text, fault)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +164,11 @@ def test_no_text_is_too_odd(text: str) -> None:
     [
         ("|\n      cd /a\n      python train.py\n        --steps=3", 11, "--steps=3"),
         (">\n      cd /a;\n      python train.py\n        --steps=3", 11, "--steps=3"),
+        ('|-\n      python -c "import a\n      a.run()"\\', 10, 'a.run()"\\'),
+        ("&a |-\n      a\n      - b", 10, "-"),
+        (">-\n      a\n\n      - b", 11, "-"),
+        ("&a >-\n      a\n      b &", 10, "&"),
+        ("&a a &", 8, "&"),
         ("[bash, -c, 'a &']", 8, "&"),
         ("[sh, -c]\n    args: ['source a']", 9, "source"),
         ("b\n    pod: {spec: {initContainers: [{name: i, image: a, command: [sh, -c, 'b &']}]}}", 9, "&"),
@@ -156,6 +186,18 @@ def test_it_is_told_on_its_line_of_the_block(
     assert span is not None
     assert span.excerpt[span.column - 1 :][: span.width] == marked
     assert span.line == line
+
+
+@pytest.mark.parametrize(
+    ("command", "marked"),
+    [("a && b 2>&1 &", 13), ("|\n      a && b 2>&1 &", 13), ("&a a &", 6), ("'resource a; source b'", 14)],
+)
+def test_it_is_told_at_its_place_in_the_line(compile_spec: Callable[[str], Result], command: str, marked: int) -> None:
+    result = compile_spec(f"jobs:\n  train:\n    image: a\n    worker: 1\n    command: {command}\n")
+    (diagnostic,) = result.compiled.diagnostics
+    assert diagnostic.span is not None
+    text = command.rpartition("\n")[2].lstrip(" ")
+    assert diagnostic.span.column - diagnostic.span.excerpt.index(text) == marked
 
 
 def test_what_is_inherited_is_told_where_it_is_written_and_can_be_allowed(

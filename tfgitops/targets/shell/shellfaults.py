@@ -204,12 +204,16 @@ def _line_end(text: str, at: int) -> int:
 
 
 class ShellFault(NamedTuple):
-    """One fault: on which line of the text, counted from 0, which words of it, what is wrong, and what to do."""
+    """One fault: on which line of the text, counted from 0, which words of it, what is wrong, and what to do.
+
+    ``before`` is the text of that line in front of the words, which may hold the same words.
+    """
 
     line: int
     words: str
     message: str
     hint: str
+    before: str = ""
 
 
 @lru_cache(maxsize=1024)
@@ -228,9 +232,10 @@ def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
     return tuple(sorted(first.values()))
 
 
-def _fault(text: str, token: Token, message: str, hint: str, words: str = "") -> ShellFault:
-    shown = words or token.text.partition("\n")[0]
-    return ShellFault(text.count("\n", 0, token.start), shown, message, hint)
+def _fault(text: str, at: int, words: str, message: str, hint: str) -> ShellFault:
+    """Make the fault of words that stand at an offset; of words of several lines, those of the first are marked."""
+    start = text.rfind("\n", 0, at) + 1
+    return ShellFault(text.count("\n", 0, at), words.partition("\n")[0], message, hint, text[start:at])
 
 
 def _options(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
@@ -239,7 +244,7 @@ def _options(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
         if token.leads and on_its_own and token.text.startswith("-"):
             message = "a line that begins with '-' is run as a command of its own: the line above it does not go on"
             hint = "end each line that goes on with '\\', with nothing behind it; below `>`, indent all lines alike"
-            yield _fault(text, token, message, hint)
+            yield _fault(text, token.start, token.text, message, hint)
 
 
 def _ends_of_lines(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
@@ -247,18 +252,19 @@ def _ends_of_lines(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
     for token in found:
         if token.is_word and token.text[-1] in " \t" and not text[token.end :].partition("\n")[0].strip():
             message = "there are blanks behind the '\\' at the end of the line, so the line does not go on"
-            yield _fault(text, token, message, "take the blanks away", "\\" + token.text[-1])
+            yield _fault(text, token.end - 2, token.text[-2:], message, "take the blanks away")
     last = found[-1] if found else None
     if last and last.is_word and last.end == len(text) and re.search(r"(?<!\\)(?:\\\\)*\\\Z", last.text):
         message = "the last line ends with '\\', and no line follows: the program is given a '\\'"
-        yield _fault(text, last, message, "take the '\\' away", last.text)
+        words = last.text.rpartition("\n")[2]  # quotes of several lines may be part of the word
+        yield _fault(text, last.end - len(words), words, message, "take the '\\' away")
 
 
 def _background(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
     written = [token for token in found if token.text != "\n"]
     if written and (written[-1].text, written[-1].is_word) == ("&", False):
         message = "the last command ends with '&', so nothing waits for it, and the container ends at once"
-        yield _fault(text, written[-1], message, "take the '&' away, or write `wait` behind it")
+        yield _fault(text, written[-1].start, "&", message, "take the '&' away, or write `wait` behind it")
 
 
 def _bash_words(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
@@ -266,7 +272,7 @@ def _bash_words(text: str, found: Sequence[Token]) -> Iterator[ShellFault]:
         if bash_own := _bash_own(text, token):
             shown, words = bash_own
             message = f"`{shown}` is bash's own, and this is run by sh, which on Debian and Ubuntu does not know it"
-            yield _fault(text, token, message, "have bash run it: write `[bash, -c, …]`", words)
+            yield _fault(text, token.start, words, message, "have bash run it: write `[bash, -c, …]`")
 
 
 def _bash_own(text: str, token: Token) -> tuple[str, str] | None:
