@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
@@ -97,8 +97,8 @@ def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-Verdict = Literal["unchanged", "in place", "new run", "added", "removed", "renamed", "refused"]
-VERDICTS: tuple[Verdict, ...] = ("refused", "new run", "renamed", "added", "removed", "in place", "unchanged")
+Verdict = Literal["refused", "new run", "renamed", "added", "removed", "in place", "unchanged"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """The possible verdicts on an object, the most important for a reviewer first."""
 
 

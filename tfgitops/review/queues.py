@@ -115,16 +115,13 @@ def _of_cluster(
 ) -> Iterator[QueueTotals]:
     names = {*before.total, *after.total, *before.queues, *after.queues}
     for name in sorted(names, key=lambda name: [*(after if name in after.queues else before).above(name)][::-1]):
+        state: QueueState = "gone" if name in before.queues else "external"
+        if name in after.queues:
+            state = "ours" if name in before.queues else "new"
         yield QueueTotals(
             cluster=cluster, name=name, jobs_before=before.total[name][_JOBS], jobs_after=after.total[name][_JOBS],
-            amounts=tuple(_amounts(name, before, after, accelerators)), state=_state(name, before, after),
+            amounts=tuple(_amounts(name, before, after, accelerators)), state=state,
         )  # fmt: skip
-
-
-def _state(name: str, before: _Side, after: _Side) -> QueueState:
-    if name in after.queues:
-        return "ours" if name in before.queues else "new"
-    return "gone" if name in before.queues else "external"
 
 
 def _amounts(name: str, before: _Side, after: _Side, accelerators: Sequence[Accelerator]) -> Iterator[Amount]:

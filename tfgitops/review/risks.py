@@ -26,19 +26,8 @@ if TYPE_CHECKING:
 MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
-RISKS = {
-    "foreign": "a file that was not generated, and is applied all the same",
-    "edited": "a manifest that was edited, and is applied all the same",
-    "blocked": "what is in the way of a manifest",
-    "refused": "the cluster does not take a change, and what comes after it waits",
-    "many": "one change restarts many trainings",
-    "returns": "an object gets a name that it had before: what ran under it runs again",
-    "shared-path": "two runs write into one folder of a claim",
-    "vanishes": "a claim, a queue or a namespace is no longer written",
-    "grows": "a claim grows, which its storage class must allow",
-    "tag": "an image without a digest may be another one tomorrow",
-}
-"""Every kind of risk, the gravest first."""
+RISKS = ("foreign", "edited", "blocked", "refused", "many", "returns", "shared-path", "vanishes", "grows", "tag")
+"""The codes of all risks, the gravest first."""
 
 _HANDS = (
     ("foreign", "not generated, and the controller applies it all the same", "move it out of manifests/"),
@@ -56,8 +45,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
             *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one),
             *_growing(one), *_tags(one),
         ]  # fmt: skip
-    gravity = list(RISKS)
-    return sorted([*_many(environments), *found], key=lambda risk: gravity.index(risk.code))
+    return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
 
 
 def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
