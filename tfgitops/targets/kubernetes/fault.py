@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
-_ROW = re.compile(r"^    (\w[^:]*):\s(.*?)\s\|\s(.*?)$(?!\n {8})", re.MULTILINE | re.DOTALL).findall
 _SHOWN = 60  # characters of a text that a message quotes
 
 
@@ -36,11 +34,14 @@ class Rules(dict[str, tuple[str, str]]):
     def read(cls, table: str) -> Rules:
         """Read a table of lines ``name: message | hint``; what is indented deeper goes on.
 
-        Rules with the same message and hint stand in one line: ``one, another: message | hint``.
+        Rules with the same message and hint stand in one row, ``one, another: message | hint``, and may wrap at commas.
         """
         found = cls()
-        for names, message, hint in _ROW(table):
-            found |= dict.fromkeys(re.split(r",\s+", names), (" ".join(message.split()), " ".join(hint.split())))
+        rows = table.strip("\n").replace("\n        ", " ").replace(",\n    ", ", ")
+        for row in rows.splitlines():
+            names, _, sentences = row.strip().partition(": ")
+            message, _, hint = sentences.partition(" | ")
+            found |= dict.fromkeys(names.split(", "), (message, hint))
         return found
 
     def fault(self, rule: str, at: Route, *, found: object = "", expected: str = "", **words: object) -> Fault:

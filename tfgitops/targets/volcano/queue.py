@@ -126,6 +126,8 @@ def _judge_children(tree: Tree) -> Iterator[Fault]:
         own = tree.amounts(tree.name, field)
         for resource, total in tree.sum_below(tree.name, field).items():
             limit = (f"that of {tree.name}", own.get(resource, 0))
+            if total <= limit[1]:
+                continue
             below = [name for name in tree.children(tree.name) if resource in tree.amounts(name, field)]
             what = (field, resource, f" in {' and '.join(below)}" + (" together" if below[1:] else ""))
             yield from _at_most(f"queue-{field}-under-children", ("spec", *FIELDS[field]), what, total, limit)
