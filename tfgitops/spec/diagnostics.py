@@ -158,7 +158,7 @@ class CompileError(Exception):
     @classmethod
     def of(cls, code: str, message: str, hint: str = "") -> CompileError:
         """Return an exception with one error that stands on no line."""
-        return cls([Diagnostic(code=code, severity="error", message=message, hint=hint)])
+        return cls([Diagnostic(code=code, message=message, hint=hint)])
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -70,8 +70,8 @@ class Document:
     def span(self, route: Route, *, on_key: bool = False, words: Words | None = None) -> Span:
         """Find the place of a route, or of its nearest parent that is written here.
 
-        With ``on_key`` the key itself is marked; else its value, or the key where the value is a collection. With
-        ``words`` it is these words of the value, if they are found in it.
+        It is that of the value, or of its ``words`` if they are found in it; with ``on_key``, or of a collection, the
+        key's.
         """
         pairs = self._follow(route)
         key, value = pairs[-1]
@@ -138,8 +138,7 @@ class Document:
     def _find(self, words: Words | None, node: Node) -> Span | None:
         """Find words of a text: on their line, where it is written line by line, else where they first stand in it.
 
-        Words of which no line is known are looked for in a text of several lines alone, and not where a second ``$``
-        escapes them.
+        Words without a line are looked for only in a text of several lines, and not where a second ``$`` escapes them.
         """
         if not words or not words.text or (words.line is None and node.line == node.end_line):
             return None

@@ -23,8 +23,7 @@ _ROLE_NO_NEW_RUN = frozenset(MUTABLE_TASK) - {"replicas"}
 def own_digest(document: Document | None, job: str) -> str:
     """Return the digest of what a file of the environment's own says of a job, but for what never makes a new run.
 
-    Who changes no more than that has not asked for a restart; nor has who changes what several jobs share by an anchor
-    that stands outside of them: of that, the alias is the job's own.
+    Nor does a change to what jobs share by an anchor outside of them: of that, only the alias is the job's own.
     """
     if document is None:
         return short_digest({})

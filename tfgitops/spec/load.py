@@ -126,7 +126,6 @@ class Reader:
         return self._no_file(target, path, names) if kind != "file" else None
 
     def _no_file(self, target: str, path: Path, seen: Container[Path]) -> tuple[str, str, str]:
-        """Say that what is to be extended is a folder or is not there, and what may have been meant."""
         if self._tree.kind_of(path) == "folder":
             inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
             hint = f"name a file in it, such as {Path(target, inside[0]).as_posix()}" if inside else ""

@@ -117,9 +117,8 @@ def _with_rules(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Return one of Kubernetes's types with what its rules say of single values."""
     rules = schema_file("pod.rules.schema.json")["$defs"].get(name, {})
     limits = {key: _limits(rule) for key, rule in rules.get("properties", {}).items()}
-    if "properties" not in schema or not any(limits.values()):
-        return schema
-    return {**schema, "properties": {key: _narrowed(one, limits.get(key)) for key, one in schema["properties"].items()}}
+    own = {key: _narrowed(one, limits.get(key)) for key, one in schema.get("properties", {}).items()}
+    return {**schema, "properties": own} if own else schema
 
 
 def _narrowed(schema: dict[str, Any], limits: dict[str, Any] | None) -> dict[str, Any]:

@@ -151,8 +151,8 @@ def _put(
         key, places = fragment.key, sites.get(fragment.site)
         if places is None and fragment.site not in blocks:
             message = f"there is no '{fragment.site}' to put the key '{key}' of {fragment.owner} into"
-            hint = did_you_mean(fragment.site, [*sites, *blocks])
-            hint = hint or "the sites are environment, job, role and settings"
+            near = did_you_mean(fragment.site, [*sites, *blocks])
+            hint = near or "the sites are environment, job, role and settings"
             clashes.append(Clash(fragment, message, hint, owned=False))
             continue
         places = places or (blocks[fragment.site].setdefault("properties", {}),)
@@ -165,20 +165,20 @@ def _put(
 
 
 _BELONGS = {
-    "environment": "`{key}` belongs to the environment: it stands at the top",
-    "job": "`{key}` belongs to the job",
-    "role": "`{key}` belongs to a job or a role; for all jobs, `defaults: {{{key}: …}}`",
+    "environment": (("job", "role"), "`{key}` belongs to the environment: it stands at the top"),
+    "job": (("environment", "role"), "`{key}` belongs to the job"),
+    "role": (("environment",), "`{key}` belongs to a job or a role; for all jobs, `defaults: {{{key}: …}}`"),
 }
-_NOWHERE_ELSE = {"environment": ("job", "role"), "job": ("environment", "role"), "role": ("environment",)}
+"""For each site, those where its keys may not stand, and the answer to keys that stand there."""
 
 
 def _answer_the_misplaced(definitions: Mapping[str, Any], fragments: Iterable[SchemaFragment]) -> None:
-    """Say of each plugin's key where it belongs, for those who write it elsewhere; the core's keys have such hints."""
     own = {(fragment.site, fragment.key) for fragment in fragments}
     for site, key in sorted(own):
-        for other in _NOWHERE_ELSE.get(site, ()):
+        others, hint = _BELONGS.get(site, ((), ""))
+        for other in others:
             if (other, key) not in own:
-                definitions[other].setdefault("x-elsewhere", {})[key] = _BELONGS[site].format(key=key)
+                definitions[other].setdefault("x-elsewhere", {})[key] = hint.format(key=key)
 
 
 def resolves(reference: Any) -> bool:

@@ -58,7 +58,7 @@ def fault(  # noqa: PLR0917 - sixty calls read better in one order
 ) -> Diagnostic:  # fmt: skip
     """Make a fault of a text; line and column count from 0."""
     span, notes = also_at("", line, column, width)[1], (also,) if also else ()
-    return Diagnostic(code=code, severity="error", message=message, span=span, hint=hint, notes=notes)
+    return Diagnostic(code=code, message=message, span=span, hint=hint, notes=notes)
 
 
 def also_at(message: str, line: int, column: int, width: int = 1) -> Also:

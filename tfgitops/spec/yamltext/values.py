@@ -29,6 +29,7 @@ _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE).search
 _DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
 _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
+_SHAPES: dict[type, str] = {dict: "map", list: "list"}
 _OPEN = object()
 _TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")
 
@@ -182,10 +183,9 @@ class _Builder:
         from tfgitops.spec.yamltext.scene import template_at  # noqa: PLC0415 - for faulty texts alone
 
         start, end = event.start_mark, self._end
-        shape = "map" if type(value) is dict else "list" if type(value) is list else "value"
+        message = f"a key must be text, and this is a {_SHAPES.get(type(value), 'value')}"
         width = end.column - start.column if end and end.line == start.line and end.column > start.column else 1
         hint = "write `key: value`, with the key in quotes if need be"
-        message = f"a key must be text, and this is a {shape}"
         no_key = fault("TF105", message, start.line, start.column, hint, width)
         self._note(template_at(self._source, start.index - 1) or no_key)
         return None
