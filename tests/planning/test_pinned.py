@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from checkout import REPOSITORY
+from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl
@@ -56,7 +57,9 @@ jobs:
 COMMITTED = sorted(
     path for place in ("environments", "tests/cases/ok") for path in (REPOSITORY / place).rglob("workloads/job-*.yaml")
 )
-MOVED_ON = SPEC.replace("tf:2.21", "tf:2.22").replace("RATE: 0.1", "RATE: 0.2")
+MOVED_ON = spec_with(SPEC, {"defaults.image": "tf:2.22", "jobs.train.env.RATE": 0.2})
+WITHOUT_DATA = spec_with(SPEC, {"volumes": GONE, "jobs.train.volumes": GONE})
+WITHOUT_VISION = spec_with(SPEC, {"queues.vision": GONE, "defaults.queue": GONE})
 
 
 def commit(result: Result) -> dict[str, str]:
@@ -78,6 +81,11 @@ def pinned(spec: str, text: str, job: str = "train") -> str:
     return re.sub(rf"^  {job}:\n", f"  {job}:\n    pin: {name_of(text)}\n", spec, flags=re.MULTILINE)
 
 
+def retrained(block: str) -> str:
+    """Return the spec with other keys in the block of `train`."""
+    return spec_with(SPEC, {f"jobs.train.{key}": value for key, value in yaml.safe_load(block).items()})
+
+
 def headed(text: str) -> str:
     """Give the body of a manifest a header that vouches for it, as whoever forges one would."""
     first, _, rest = text.split("\n", 2)
@@ -88,7 +96,7 @@ def renamed(text: str) -> str:
     """Give a changed manifest the name that it hashes to, and its header."""
     manifest = yaml.safe_load(text)
     old = manifest["metadata"]["name"]
-    return headed(text.replace(old, f"{old.rpartition('-')[0]}-{digest_of(manifest)}"))
+    return headed(cut(text, old, f"{old.rpartition('-')[0]}-{digest_of(manifest)}"))
 
 
 @pytest.fixture
@@ -137,14 +145,13 @@ def test_crlf_in_the_working_tree_is_no_change(compile_spec: Callable[..., Resul
         "volumes: [vanished]",
         "env: {RATE: $(PS_HOSTS)}",
         "worker: {replicas: 200, cpu: 2}",
-        "command: 'a ${B} $(C'\n    args: [x]",
+        "command: 'a ${B} $(C'\nargs: [x]",
     ],
 )
 def test_what_is_wrong_with_a_block_that_is_not_in_force_is_not_said(
     block: str, compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    kept = [line for line in SPEC.split("\n") if not line.startswith(f"    {block.split(':', maxsplit=1)[0]}:")]
-    spec = "\n".join(kept).replace("  train:\n", f"  train:\n    {block}\n")
+    spec = retrained(block)
     assert not compile_spec(spec).ok
     result = compile_spec(pinned(spec, committed[JOB]))
     assert result.ok, result.text
@@ -178,8 +185,7 @@ def test_a_block_may_have_other_roles_by_now(
 def test_a_block_must_still_be_a_job(
     change: str, compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    spec = SPEC.replace("    env: {RATE: 0.1, OUT: /data/$(RUN)}\n", f"    {change}\n")
-    assert not compile_spec(pinned(spec, committed[JOB])).ok
+    assert not compile_spec(pinned(retrained(change), committed[JOB])).ok
 
 
 def test_a_job_that_is_taken_out_goes_with_its_pin(
@@ -201,7 +207,7 @@ def test_a_base_file_may_pin_a_job(compile_spec: Callable[..., Result], committe
     base = HEAD + f"jobs: {{train: {{pin: {name_of(committed[JOB])}}}}}\n"
     result = compile_spec("extends: ../base.yaml\n" + MOVED_ON, {"../base.yaml": base})
     assert result.files[JOB] == committed[JOB]
-    freed = MOVED_ON.replace("  train:\n", "  train:\n    pin: ~\n")
+    freed = spec_with(MOVED_ON, {"jobs.train.pin": None})
     assert compile_spec("extends: ../base.yaml\n" + freed, {"../base.yaml": base}).files[JOB] != committed[JOB]
 
 
@@ -253,31 +259,32 @@ def test_what_a_pinned_job_needs_is_kept_though_the_spec_has_dropped_it(
 def test_what_is_still_made_counts_as_it_is_made(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    result = compile_spec(pinned(SPEC.replace("1Gi", "2Gi"), committed[JOB]))
+    result = compile_spec(pinned(spec_with(SPEC, {"volumes.data.size": "2Gi"}), committed[JOB]))
     assert result.manifest(CLAIM)["spec"]["resources"]["requests"]["storage"] == "2Gi"
 
 
 def test_a_queue_that_has_moved_to_another_level_is_not_there_twice(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    result = compile_spec(pinned(SPEC.replace("parent: research, ", ""), committed[JOB]))
+    result = compile_spec(pinned(spec_with(SPEC, {"queues.vision.parent": GONE}), committed[JOB]))
     assert result.ok, result.text
     assert VISION not in result.files
     assert "cluster/queue-vision.yaml" in result.files
 
 
 def test_what_was_never_of_the_spec_is_left_to_the_cluster(compile_spec: Callable[..., Result]) -> None:
-    spec = SPEC.replace("{size: 1Gi, access: ReadWriteMany, ", "{claim: shared, ")
+    spec = spec_with(SPEC, {"volumes.data": {"claim": "shared", "path": "/data"}})
     files = commit(compile_spec(spec))
-    assert compile_spec(pinned(spec.replace("volumes: [data]", ""), files[JOB])).files.keys() == files.keys()
+    unmounted = spec_with(spec, {"jobs.train.volumes": GONE})
+    assert compile_spec(pinned(unmounted, files[JOB])).files.keys() == files.keys()
 
 
 def test_an_edited_file_that_a_pinned_job_needs_is_refused(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    spec = pinned(WITHOUT_DATA, committed[JOB])
     folder = compile_spec(spec).compiled.folder
-    (folder / "manifests" / CLAIM).write_text(committed[CLAIM].replace("1Gi", "9Gi"), encoding="utf-8")
+    (folder / "manifests" / CLAIM).write_text(cut(committed[CLAIM], "1Gi", "9Gi"), encoding="utf-8")
     result = compile_spec(spec)
     assert result.codes == ["TF306"]
     assert "pvc-data.yaml was edited" in result.text
@@ -288,27 +295,24 @@ def test_a_kept_queue_is_judged_beside_the_others(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
     """The queue above it has less now than it guarantees."""
-    amounts = "guarantee: {cpu: 4}, deserved: {cpu: 4}"
-    spec = SPEC.replace("capability: {cpu: 8}", amounts).replace("research: {}", f"research: {{{amounts}}}")
+    amounts = {"guarantee": {"cpu": 4}, "deserved": {"cpu": 4}}
+    spec = spec_with(SPEC, {"queues.vision": {"parent": "research", **amounts}, "queues.research": amounts})
     files = commit(compile_spec(spec))
-    spec = pinned(spec, files[JOB]).replace(f"vision: {{parent: research, {amounts}}}, ", "")
-    spec = spec.replace(amounts, "deserved: {cpu: 2}").replace(", queue: vision", "")
-    result = compile_spec(spec)
+    less = spec_with(WITHOUT_VISION, {"queues.research": {"deserved": {"cpu": 2}}})
+    result = compile_spec(pinned(less, files[JOB]))
     assert not result.ok
     shown = [d.span.excerpt.strip() for d in result.compiled.diagnostics if d.span]
     assert f"pin: {name_of(files[JOB])}" in shown
 
 
 def test_a_pinned_gang_must_fit_the_queue_that_is_kept_for_it(compile_spec: Callable[..., Result]) -> None:
-    spec = SPEC.replace("parent: research, ", "")
+    spec = spec_with(SPEC, {"queues.vision.parent": GONE})
     files = commit(compile_spec(spec))
     folder = compile_spec(spec).compiled.folder
-    small = headed(files["cluster/queue-vision.yaml"].replace("'8'", "'3'"))
+    small = headed(cut(files["cluster/queue-vision.yaml"], "'8'", "'3'"))
     assert small != files["cluster/queue-vision.yaml"]
     (folder / "manifests/cluster/queue-vision.yaml").write_text(small, encoding="utf-8")
-    result = compile_spec(pinned(spec, files[JOB]).replace("vision: {capability: {cpu: 8}}, ", "").replace(
-        ", queue: vision", ""
-    ))  # fmt: skip
+    result = compile_spec(pinned(WITHOUT_VISION, files[JOB]))
     assert result.codes == ["QUEUE05"]
     assert "    pin: train-" in result.text
 
@@ -316,17 +320,16 @@ def test_a_pinned_gang_must_fit_the_queue_that_is_kept_for_it(compile_spec: Call
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("  weight: 1\n", "  weight: heavy\n"), "Volcano would refuse manifests/cluster-2/"),
+        (lambda text: cut(text, "  weight: 1\n", "  weight: heavy\n"), "Volcano would refuse manifests/cluster-2/"),
         (lambda text: text[: text.index("spec:\n")], "queue-vision.yaml: it has no spec"),
-        (lambda text: text.replace("name: vision", "name: audio"), "does not hold the object that its name promises"),
+        (lambda text: cut(text, "name: vision", "name: audio"), "does not hold the object that its name promises"),
     ],
     ids=["of a wrong kind", "without spec", "of another name"],
 )
 def test_a_forged_queue_that_a_pinned_job_needs_is_refused(
     change: Callable[[str], str], message: str, compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    spec = pinned(SPEC, committed[JOB]).replace("vision: {parent: research, capability: {cpu: 8}}, ", "")
-    spec = spec.replace(", queue: vision", "")
+    spec = pinned(WITHOUT_VISION, committed[JOB])
     folder = compile_spec(spec).compiled.folder
     assert compile_spec(spec).files[VISION] == committed[VISION]
     (folder / "manifests" / VISION).write_text(headed(change(committed[VISION])), encoding="utf-8")
@@ -339,11 +342,11 @@ def test_a_forged_queue_that_a_pinned_job_needs_is_refused(
 def test_what_is_not_what_a_pinned_job_refers_to_is_not_kept(
     change: str, compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    spec = pinned(WITHOUT_DATA, committed[JOB])
     folder = compile_spec(spec).compiled.folder
     text = committed[CLAIM].split("\n", 2)[2]
     if change == "another namespace":
-        text = headed(committed[CLAIM].replace("namespace: ml\n", "namespace: lab\n"))
+        text = headed(cut(committed[CLAIM], "namespace: ml\n", "namespace: lab\n"))
     (folder / "manifests" / CLAIM).write_text(text, encoding="utf-8")
     result = compile_spec(spec)
     assert result.ok, result.text
@@ -353,7 +356,7 @@ def test_what_is_not_what_a_pinned_job_refers_to_is_not_kept(
 def test_two_environments_cannot_both_have_what_is_kept(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    spec = pinned(WITHOUT_DATA, committed[JOB])
     folder = compile_spec(spec).compiled.folder
     other = folder.parent / "second"
     other.mkdir()
@@ -398,14 +401,14 @@ def policies(plugins: Plugins) -> Plugins:
     return Plugins((*discover().plugins, Plugin("policies", Policies(), "1", "here")))
 
 
-@pytest.mark.parametrize("now", ["", "    labels: {port: new}\n"], ids=["dropped", "changed"])
+@pytest.mark.parametrize("now", [{}, {"jobs.train.labels": {"port": "new"}}], ids=["dropped", "changed"])
 def test_what_selects_the_pods_of_a_pinned_job_stays_as_it_was(
-    now: str, compile_spec: Callable[..., Result], policies: Plugins
+    now: dict[str, Any], compile_spec: Callable[..., Result], policies: Plugins
 ) -> None:
-    labelled = SPEC.replace("  train:\n", "  train:\n    labels: {port: old}\n")
+    labelled = spec_with(SPEC, {"jobs.train.labels": {"port": "old"}})
     files = commit(compile_spec(labelled, plugins=policies))
     path = "workloads/networkpolicy-train.yaml"
-    spec = SPEC.replace("  train:\n", f"  train:\n{now}")
+    spec = spec_with(SPEC, now)
     assert compile_spec(spec, plugins=policies).files.get(path) != files[path]
     result = compile_spec(pinned(spec, files[JOB]), plugins=policies)
     assert result.ok, result.text
@@ -426,11 +429,12 @@ class Shared:
 
 def test_what_a_job_that_is_not_pinned_asks_for_too_is_as_it_asks(compile_spec: Callable[..., Result]) -> None:
     plugins = Plugins((*discover().plugins, Plugin("shared", Shared(), "1", "here")))
-    labelled = SPEC.replace("  train:\n", "  train:\n    labels: {team: old}\n")
+    labelled = spec_with(SPEC, {"jobs.train.labels": {"team": "old"}})
     files = commit(compile_spec(labelled, plugins=plugins))
-    spec = SPEC.replace("  train:\n", "  train:\n    labels: {team: new}\n")
-    spec = pinned(spec, files[JOB]).rstrip() + "\n  zebra: {image: tf, worker: 1, labels: {team: new}}\n"
-    result = compile_spec(spec, plugins=plugins)
+    labels = {"team": "new"}
+    zebra = {"image": "tf", "worker": 1, "labels": labels}
+    spec = spec_with(SPEC, {"jobs.train.labels": labels, "jobs.zebra": zebra})
+    result = compile_spec(pinned(spec, files[JOB]), plugins=plugins)
     assert result.ok, result.text
     assert result.object("ServiceAccount", "trainer").labels["team"] == "new"
 
@@ -458,7 +462,7 @@ def test_a_changed_byte_is_shown_at_the_pin_and_writes_nothing(
 ) -> None:
     spec = pinned(SPEC, committed[JOB])
     folder = compile_spec(spec).compiled.folder
-    (folder / "manifests" / JOB).write_text(committed[JOB].replace("cpu: '2'", "cpu: '3'"), encoding="utf-8")
+    (folder / "manifests" / JOB).write_text(cut(committed[JOB], "cpu: '2'", "cpu: '3'"), encoding="utf-8")
     for arguments in (["build", "."], ["build", ".", "--check"], ["validate", "."]):
         outcome = CliRunner().invoke(app, arguments)
         assert outcome.exit_code == 1
@@ -471,24 +475,24 @@ def test_a_changed_byte_is_shown_at_the_pin_and_writes_nothing(
 FORGED = {
     "no header": (lambda text: text.split("\n", 2)[2], "has no header"),
     "no own digest": (lambda text: re.sub(r" own \w+\n", "\n", text, count=1), "lost its digest"),
-    "another job": (lambda text: text.replace("jobs.train;", "jobs.other;"), "names environment.yaml jobs.other"),
-    "another namespace": (lambda text: headed(text.replace("namespace: ml\n", "namespace: lab\n")), "namespace 'lab'"),
+    "another job": (lambda text: cut(text, "jobs.train;", "jobs.other;"), "names environment.yaml jobs.other"),
+    "another namespace": (lambda text: headed(cut(text, "namespace: ml\n", "namespace: lab\n")), "namespace 'lab'"),
     "another label": (
-        lambda text: headed(text.replace("    tfgitops/job: train\n", "    tfgitops/job: x\n", 1)), "has not the label",
+        lambda text: headed(cut(text, "    tfgitops/job: train\n", "    tfgitops/job: x\n", 1)), "has not the label",
     ),
-    "another spec": (lambda text: headed(text.replace("cpu: '2'", "cpu: '3'")), "does not hash to its own name"),
-    "another kind": (lambda text: headed(text.replace("kind: Job\n", "kind: Queue\n")), "promises"),
-    "another version": (lambda text: headed(text.replace("v1alpha1", "v1")), "is no Volcano Job"),
+    "another spec": (lambda text: headed(cut(text, "cpu: '2'", "cpu: '3'")), "does not hash to its own name"),
+    "another kind": (lambda text: headed(cut(text, "kind: Job\n", "kind: Queue\n")), "promises"),
+    "another version": (lambda text: headed(cut(text, "v1alpha1", "v1")), "is no Volcano Job"),
     "no YAML": (lambda text: headed(text + "}{\n"), "cannot be read"),
     "no object": (lambda text: headed("\n".join([*text.split("\n")[:2], "- a", ""])), "promises"),
     "a value of a wrong type": (
-        lambda text: headed(text.replace("  maxRetry: 3", "  maxRetry: x", 1)), "Volcano would refuse",
+        lambda text: headed(cut(text, "  maxRetry: 3", "  maxRetry: x", 1)), "Volcano would refuse",
     ),
     "labels of a wrong kind": (
-        lambda text: headed(text.replace("  labels:\n    tfgitops/job: train\n", "  labels: [a]\n", 1)), "would refuse",
+        lambda text: headed(cut(text, "  labels:\n    tfgitops/job: train\n", "  labels: [a]\n", 1)), "would refuse",
     ),
     "a namespace of a wrong kind": (
-        lambda text: headed(text.replace("namespace: ml\n", "namespace: 5\n")), "would refuse",
+        lambda text: headed(cut(text, "namespace: ml\n", "namespace: 5\n")), "would refuse",
     ),
     "a name of a wrong kind": (lambda text: headed(re.sub("  name: train-.*", "  name: 5", text, count=1)), "promises"),
     "tasks without anything": (
@@ -541,13 +545,14 @@ def test_what_is_no_file_is_not_committed(
 def test_another_name_is_answered_with_the_one_that_is_committed(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    result = compile_spec(SPEC.replace("  train:\n", "  train:\n    pin: train-00000000\n"))
+    result = compile_spec(spec_with(SPEC, {"jobs.train.pin": "train-00000000"}))
     assert result.codes == ["TF306"]
     assert f"write `pin: {name_of(committed[JOB])}`" in result.text
 
 
 def test_a_pinned_job_keeps_its_name(compile_spec: Callable[..., Result], committed: dict[str, str]) -> None:
-    result = compile_spec(pinned(SPEC, committed[JOB]).replace("  train:\n", "  trainer:\n"))
+    trainer = {"worker": 1, "pin": name_of(committed[JOB])}
+    result = compile_spec(spec_with(SPEC, {"jobs.train": GONE, "jobs.trainer": trainer}))
     assert result.codes == ["TF306"]
     assert "is a Job of 'train': a pinned job keeps its name" in result.text
 
@@ -572,7 +577,7 @@ def test_a_manifest_that_the_cluster_would_refuse_is_refused_though_pinned(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
     """It was written by a compiler that knew less: it hashes to its name, and its digest is right."""
-    forged = renamed(committed[JOB].replace("restartPolicy: Never", "restartPolicy: Sometimes"))
+    forged = renamed(cut(committed[JOB], "restartPolicy: Never", "restartPolicy: Sometimes"))
     spec = pinned(SPEC, forged)
     folder = compile_spec(spec).compiled.folder
     (folder / "manifests" / JOB).write_text(forged, encoding="utf-8")
@@ -595,7 +600,7 @@ def test_a_manifest_without_what_we_always_write_is_judged(
 def test_a_manifest_that_would_drift_is_refused_though_pinned(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:
-    forged = renamed(committed[JOB].replace("  schedulerName: volcano\n", ""))
+    forged = renamed(cut(committed[JOB], "  schedulerName: volcano\n", ""))
     spec = pinned(SPEC, forged)
     folder = compile_spec(spec).compiled.folder
     (folder / "manifests" / JOB).write_text(forged, encoding="utf-8")
@@ -617,8 +622,8 @@ def test_every_committed_job_of_ours_can_be_pinned(path: Path) -> None:
 def test_a_pinned_task_of_another_framework_is_no_role_of_tensorflow(compile_spec: Callable[..., Result]) -> None:
     spec = "jobs:\n  train:\n    image: a\n    strategy: none\n    tasks: {worker: 1}\n  tf: {image: a, worker: 1}\n"
     files = commit(compile_spec(spec))
-    tf = pinned(spec, files[JOB]).replace("tf: {", f"tf: {{pin: {name_of(files['workloads/job-tf.yaml'])}, ")
-    environment = compile_spec(tf).compiled.environment
+    pins = {f"jobs.{job}.pin": name_of(files[f"workloads/job-{job}.yaml"]) for job in ("train", "tf")}
+    environment = compile_spec(spec_with(spec, pins)).compiled.environment
     assert environment is not None
     assert {job.name: [role.kind for role in job.roles] for job in environment.jobs} == {
         "train": ["task"], "tf": ["worker"],
@@ -658,9 +663,9 @@ def test_a_forged_job_of_any_shape_is_judged_and_breaks_nothing(
         if isinstance(manifest.get("spec"), dict) and isinstance(manifest["spec"].get("tasks"), list):
             with suppress(AttributeError):
                 name = f"train-{digest_of(manifest)}"
-        body = emit(json.loads(json.dumps(manifest).replace(manifest["metadata"]["name"], name)))
+        body = emit(json.loads(cut(json.dumps(manifest), manifest["metadata"]["name"], name)))
         (folder / "manifests" / JOB).write_text(with_header(body, "environment.yaml jobs.train", "01234567"))
-        result = compile_spec(SPEC.replace("  train:\n", f"  train:\n    pin: {name}\n"))
+        result = compile_spec(spec_with(SPEC, {"jobs.train.pin": name}))
         assert {code[:3] for code in result.codes} <= {"TF3", "TF5"}, (at, result.text)
         assert result.ok or f"    pin: {name}" in result.text
 
@@ -669,7 +674,7 @@ def test_a_forged_job_of_any_shape_is_judged_and_breaks_nothing(
 
 
 def test_build_says_what_it_keeps(compile_spec: Callable[..., Result], committed: dict[str, str]) -> None:
-    spec = pinned(SPEC, committed[JOB]).replace("volumes: {data", "x-old: {data").replace("volumes: [data]", "")
+    spec = pinned(WITHOUT_DATA, committed[JOB])
     compile_spec(spec)
     for arguments in (["build", "."], ["build", ".", "--check"]):
         outcome = CliRunner().invoke(app, arguments)
