@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 from repository import Repository, run
+from specs import cut
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +108,7 @@ def test_one_line_is_said_once_by_the_guard(full: Repository) -> None:
 
 
 def test_another_file_that_was_there_is_named_by_the_line_that_leads_to_it(full: Repository) -> None:
-    full.write("environments/new.yaml", full.read("environments/base.yaml").replace("tf:2.21", "tf:2.22"))
+    full.write("environments/new.yaml", cut(full.read("environments/base.yaml"), "tf:2.21", "tf:2.22"))
     full.commit("not used yet")
     full.git("branch", "--quiet", "--force", "main")
     full.prod(("../base.yaml", "../new.yaml"))
@@ -117,7 +119,7 @@ def test_a_job_that_moves_to_a_file_of_its_own_is_blamed_for_what_it_says_otherw
     text = full.read(SPEC)
     start, end = text.index("  bert:"), text.index("  resnet:")
     full.write(SPEC, text[:start] + text[end:])
-    block = text[start:end].partition("\n")[2].replace("    ", "").replace("gpu: 1", "gpu: 2")
+    block = textwrap.dedent(cut(text[start:end].partition("\n")[2], "gpu: 1", "gpu: 2"))
     full.write("environments/prod/jobs/bert.yaml", block)
     assert _causes(full) == {"bert": ("jobs.bert.worker.gpu prod/jobs/bert.yaml:2",)}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from repository import Repository, run
+from specs import cut
 
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.history import find_base
@@ -32,7 +33,7 @@ def three(repository: Repository) -> Repository:
 def test_a_commit_is_read_as_the_disk_was(three: Repository) -> None:
     folder = three.top / "environments" / "prod"
     before = Reader(Disk(three.top)).spec(folder)
-    three.write("environments/prod/jobs/other.yaml", JOB.replace("1", "2"))
+    three.write("environments/prod/jobs/other.yaml", "image: tf\nworker: 2\n")
     (folder / "jobs" / "gone.yaml").unlink()
     three.write("environments/prod/jobs/deep/er.yaml", JOB)
     present = Reader(Disk(three.top)).spec(folder)
@@ -49,7 +50,7 @@ def test_a_commit_is_read_as_the_disk_was(three: Repository) -> None:
 
 
 def test_a_moved_environment_is_read_where_it_was(three: Repository) -> None:
-    three.write("environments/base.yaml", three.read("environments/base.yaml").replace("2.21", "2.20"))
+    three.base(("2.21", "2.20"))
     three.keep()
     (three.top / "envs" / "eu").mkdir(parents=True)
     shutil.move(three.top / "environments" / "prod", three.top / "envs" / "eu" / "prod")
@@ -69,7 +70,7 @@ def test_a_base_that_is_broken_is_read_as_far_as_it_goes(three: Repository, brok
     three.write(SPEC, broken)
     three.commit("broken")
     three.git("checkout", "--quiet", "-B", "main")
-    three.write(SPEC, good.replace("bert:", "bart:"))
+    three.write(SPEC, cut(good, "bert:", "bart:"))
     base = find_base(three.top, [three.top / "environments"], "main")
     reader = Reader(CommitTree(base=base))
     names = {one.name for one in reader.spec(three.top / "environments" / "prod")}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from specs import spec_with
+
 from tfgitops.report.review_markdown import LIMIT, Block, fit
 
 if TYPE_CHECKING:
@@ -14,16 +16,19 @@ PROD_SPEC = "environments/prod/environment.yaml"
 
 
 def test_the_markdown_of_a_thousand_runs_fits_into_one_comment(repository: Repository) -> None:
-    jobs = "".join(
-        f"  training-with-a-rather-long-name-{i:05d}: {{command: [python, train.py], env: {{N: {i}}}, worker: 1}}\n"
-        for i in range(1000)
-    )
+    def jobs(first: int) -> str:
+        return "".join(
+            f"  training-with-a-rather-long-name-{i:05d}: {{command: [python, train.py], env: {{N: {n}}}, worker: 1}}\n"
+            for i, n in enumerate(range(first, first + 1000))
+        )
+
     text = repository.read(PROD_SPEC)
-    repository.write(PROD_SPEC, text[: text.index("  bert:")] + jobs)
+    head = text[: text.index("  bert:")]
+    repository.write(PROD_SPEC, head + jobs(0))
     repository.build()
     repository.commit("many")
     repository.git("checkout", "--quiet", "-B", "main")
-    repository.write(PROD_SPEC, repository.read(PROD_SPEC).replace("env: {N: ", "env: {N: 1"))
+    repository.write(PROD_SPEC, head + jobs(1000))
     text = repository.review("--format", "markdown").stdout
     assert len(text) <= LIMIT < 65_536
     assert "1000 trainings restart" in text
@@ -32,16 +37,20 @@ def test_the_markdown_of_a_thousand_runs_fits_into_one_comment(repository: Repos
 
 
 def test_a_table_too_long_for_one_comment_is_cut_and_its_cause_is_said(repository: Repository) -> None:
-    jobs = "".join(f"  train-{i:04d}: {{command: [a], env: {{A: 1, B: 1}}, worker: 1}}\n" for i in range(1000))
+    def jobs(values: list[str]) -> str:
+        return "".join(
+            f"  train-{i:04d}: {{command: [a], env: {{A: {value}, B: {value}}}, worker: 1}}\n"
+            for i, value in enumerate(values)
+        )
+
     text = repository.read(PROD_SPEC)
-    repository.write(PROD_SPEC, text[: text.index("  bert:")] + jobs)
+    head = text[: text.index("  bert:")]
+    repository.write(PROD_SPEC, head + jobs(["1"] * 1000))
     repository.build()
     repository.commit("many")
     repository.git("checkout", "--quiet", "-B", "main")
     repository.base(("tf:2.21", "tf:2.22"))
-    for i in range(1000):
-        jobs = jobs.replace("env: {A: 1, B: 1}", f"env: {{A: 2{i}, B: 2{i}}}", 1)
-    repository.write(PROD_SPEC, text[: text.index("  bert:")] + jobs)
+    repository.write(PROD_SPEC, head + jobs([f"2{i}" for i in range(1000)]))
     text = repository.review("--format", "markdown").stdout
     assert LIMIT - 1000 < len(text) <= LIMIT
     assert "**1000 trainings start anew** because of `defaults.image` (environments/base.yaml:4)" in text
@@ -62,14 +71,14 @@ def test_short_lists_are_whole_before_long_ones_get_what_is_left() -> None:
 def test_a_bar_in_a_path_ends_no_cell(repository: Repository) -> None:
     folders = ["a|b", "a`x|y`b"]
     for number, folder in enumerate(folders):
-        text = repository.read(PROD_SPEC).replace("cluster: eu-1", f"cluster: c{number}")
+        text = spec_with(repository.read(PROD_SPEC), {"cluster": f"c{number}"})
         repository.write(f"environments/{folder}/environment.yaml", text)
     repository.build()
     repository.commit("bars")
     repository.git("branch", "--quiet", "--force", "main")
     repository.base(("tf:2.21", "tf:2.22"))
     for folder in folders:
-        repository.edit(f"environments/{folder}/environment.yaml", ("{LR: 0.1}", "{LR: 0.2}"))
+        repository.edit(f"environments/{folder}/environment.yaml", ("LR: 0.1", "LR: 0.2"))
     rows = [line for line in repository.review("--format", "markdown").stdout.splitlines() if "also because" in line]
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [5, 5]
 

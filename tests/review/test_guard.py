@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from repository import run
+from specs import GONE, spec_with
 
 if TYPE_CHECKING:
     from repository import Repository
@@ -36,12 +37,8 @@ def test_a_bump_in_defaults_writes_nothing_and_names_the_jobs_and_the_line(repos
 
 
 def test_the_guard_stops_one_environment_and_not_another(repository: Repository) -> None:
-    text = repository.read("environments/prod/environment.yaml").replace("  ../base", "  ../base")
-    other = (
-        text.replace("extends: ../base.yaml\n", "")
-        .replace("eu-1", "eu-2")
-        .replace("defaults:\n", "defaults:\n  image: a\n")
-    )
+    text = repository.read("environments/prod/environment.yaml")
+    other = spec_with(text, {"extends": GONE, "cluster": "eu-2", "defaults.image": "a"})
     repository.write("environments/test/environment.yaml", other)
     _bump(repository)
     result = run("build")

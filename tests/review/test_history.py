@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from repository import PROD, Repository, run
+from specs import GONE, cut, spec_with
 
 from tfgitops.review import history
 from tfgitops.review.history import find_base
@@ -106,7 +107,7 @@ def test_json_holds_the_problem(repository: Repository) -> None:
 def test_a_manifest_at_the_base_that_is_not_ours_is_compared_as_it_is(repository: Repository) -> None:
     path = "environments/prod/manifests/workloads/job-bert.yaml"
     text = repository.read(path).split("\n", 2)[2]
-    repository.write(path, text.replace("maxRetry: 3", "maxRetry: 5", 1))
+    repository.write(path, cut(text, "maxRetry: 3", "maxRetry: 5", 1))
     repository.git("checkout", "--quiet", "main")
     repository.commit("by hand")
     repository.git("checkout", "--quiet", "-B", "change")
@@ -133,7 +134,7 @@ def test_what_cannot_be_read_at_the_base_is_told(repository: Repository, text: s
 
 
 def test_merge_conflicts_in_a_spec_leave_the_other_environments(repository: Repository) -> None:
-    repository.write("environments/test/environment.yaml", PROD.replace("eu-1", "eu-2"))
+    repository.write("environments/test/environment.yaml", spec_with(PROD, {"cluster": "eu-2"}))
     repository.prod(("  bert:\n", "<<<<<<< HEAD\n  bert:\n"))
     result = repository.review()
     assert result.exit_code == 1
@@ -166,14 +167,17 @@ def test_a_root_below_the_top_of_the_repository(repository: Repository) -> None:
 def test_git_is_asked_a_few_times_however_many_files_there_are(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def spec(numbers: range) -> str:
+        jobs = (f"  more-{i}: {{worker: 1, command: [a], env: {{X: {number}}}}}\n" for i, number in enumerate(numbers))
+        return PROD + "".join(jobs)
+
     def asked(jobs: int) -> int:
         calls = []
-        text = PROD + "".join(f"  more-{i}: {{worker: 1, command: [a], env: {{X: {i}}}}}\n" for i in range(jobs))
-        repository.write(PROD_SPEC, text)
+        repository.write(PROD_SPEC, spec(range(jobs)))
         repository.build("--restart-all")
         repository.commit("more")
         repository.git("checkout", "--quiet", "-B", "main")
-        repository.write(PROD_SPEC, text.replace("X: ", "X: 1"))
+        repository.write(PROD_SPEC, spec(range(100, 100 + jobs)))
         real = history._run
         monkeypatch.setattr(history, "_run", lambda *a, **k: calls.append(a) or real(*a, **k))
         assert repository.review().exit_code == 0
@@ -193,7 +197,7 @@ def test_sha256_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_broken_environment_is_said_first_and_left_out_of_the_totals(repository: Repository) -> None:
-    repository.write("environments/test/environment.yaml", PROD.replace("namespace: ml", "namespace: other"))
+    repository.write("environments/test/environment.yaml", spec_with(PROD, {"namespace": "other"}))
     repository.prod(("jobs:\n", "jbos:\n"))
     text = repository.review().stdout
     assert text.startswith("1 environment does not compile, 3 trainings start")
@@ -207,12 +211,11 @@ def test_an_environment_anywhere_in_a_repository(repository: Repository, folder:
     place.mkdir(parents=True, exist_ok=True)
     for path in ("environment.yaml", "manifests"):
         shutil.move(repository.top / "environments/prod" / path, place / path)
-    spec = (place / "environment.yaml").read_text(encoding="utf-8").replace("extends: ../base.yaml\n", "")
-    spec = spec.replace("defaults:\n", "defaults:\n  image: registry.example.com/tf:2.21\n")
+    spec = spec_with(PROD, {"extends": GONE, "defaults.image": "registry.example.com/tf:2.21"})
     (place / "environment.yaml").write_text(spec, encoding="utf-8")
     repository.commit("moved")
     repository.git("checkout", "--quiet", "-B", "change")
-    (place / "environment.yaml").write_text(spec.replace("{LR: 0.1}", "{LR: 0.2}"), encoding="utf-8")
+    (place / "environment.yaml").write_text(spec_with(spec, {"jobs.resnet.env.LR": 0.2}), encoding="utf-8")
     document = json.loads(run("review", str(place), "--against", "main", "--format", "json").stdout)
     (one,) = document["environments"]
     assert one["state"] == "compared"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from repository import run
+from specs import spec_with
 
 from tfgitops.review.sharedfolders import written_folders
 
@@ -97,7 +98,7 @@ def test_a_new_run_that_writes_where_the_last_one_wrote(repository: Repository) 
     repository.build("--restart-all")
     repository.commit("a")
     repository.git("branch", "--quiet", "--force", "main")
-    (message,) = _sharing(repository, job.replace("N: 1", "N: 2"))
+    (message,) = _sharing(repository, spec_with(job, {"jobs.a.env.N": 2}))
     assert message == "the new run of 'a' writes where its last one wrote: /s/a (claim s)"
 
 

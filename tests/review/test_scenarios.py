@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 from repository import run
+from specs import spec_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,13 +62,13 @@ def _removal(repository: Repository) -> None:
 
 def _another_environment(repository: Repository) -> None:
     text = repository.read(PROD_SPEC)
-    repository.write("environments/test/environment.yaml", text.replace("cluster: eu-1", "cluster: eu-2"))
+    repository.write("environments/test/environment.yaml", spec_with(text, {"cluster": "eu-2"}))
 
 
 def _environment_removed(repository: Repository) -> None:
     (repository.top / PROD_SPEC).unlink()
     text = repository.git("show", f"main:{PROD_SPEC}")
-    repository.write("environments/test/environment.yaml", text.replace("cluster: eu-1", "cluster: eu-2"))
+    repository.write("environments/test/environment.yaml", spec_with(text, {"cluster": "eu-2"}))
 
 
 def _variable_removed(repository: Repository) -> None:
@@ -348,12 +349,8 @@ def test_nothing_is_written(repository: Repository) -> None:
 
 def test_parents_that_shrink_before_their_children_are_refused(repository: Repository) -> None:
     """Volcano is asked for the parent first, whose child is as it was; together they fit before and after."""
-    head, _, jobs = repository.read(PROD_SPEC).partition("volumes:")
-    head = head.replace(
-        "  vision: {capability: {cpu: 64, nvidia.com/gpu: 8}}",
-        "  all: {capability: {cpu: 100}}\n  vision: {parent: all, capability: {cpu: 90}}",
-    )
-    repository.write(PROD_SPEC, f"{head}volumes:{jobs}")
+    tree = {"all": {"capability": {"cpu": 100}}, "vision": {"parent": "all", "capability": {"cpu": 90}}}
+    repository.write(PROD_SPEC, spec_with(repository.read(PROD_SPEC), {"queues": tree}))
     repository.build("--restart-all")
     repository.commit("tree")
     repository.git("checkout", "--quiet", "-B", "main")
@@ -371,10 +368,8 @@ def _totals(repository: Repository, queue: str) -> dict[str, Any]:
 
 def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -> None:
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "6"), "cpu": ("32", "32")}
-    text = repository.read(PROD_SPEC)
-    start = text.index("queues:")
-    more = text[:start] + "queues: {vision: {external: true}}\n" + text[text.index("volumes:") :]
-    repository.write("environments/more/environment.yaml", more.replace("namespace: ml", "namespace: more"))
+    more = spec_with(repository.read(PROD_SPEC), {"queues.vision": {"external": True}, "namespace": "more"})
+    repository.write("environments/more/environment.yaml", more)
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "12"), "cpu": ("32", "64")}
     repository.build()
     repository.commit("more")

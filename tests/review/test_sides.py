@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from repository import run
+from specs import cut, spec_with
 
 if TYPE_CHECKING:
     from repository import Repository
@@ -30,7 +31,7 @@ def _edited(repository: Repository) -> None:
 
 
 def _without_header(repository: Repository) -> None:
-    repository.write(BERT, repository.read(BERT).split("\n", 2)[2].replace("replicas: 2", "replicas: 20"))
+    repository.write(BERT, cut(repository.read(BERT).split("\n", 2)[2], "replicas: 2", "replicas: 20"))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_what_is_left_of_an_environment_that_lost_its_spec_is_for_build_to_remov
 @pytest.mark.parametrize("left", [False, True])
 def test_an_environment_that_is_no_more_stops(repository: Repository, path: str, form: str, left: bool) -> None:
     if left:
-        text = repository.read(PROD_SPEC).replace("eu-1", "eu-2").replace("namespace: ml", "namespace: two")
+        text = spec_with(repository.read(PROD_SPEC), {"cluster": "eu-2", "namespace": "two"})
         repository.write("environments/test/environment.yaml", text)
         repository.build()
         repository.commit("two")
