@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Compile = Callable[..., Result]
 
+IN_ROLE = "jobs:\n  train: {image: tf, worker: {%s}}\n"
 JOBS = "jobs:\n  train: {image: tf, worker: 2%s}\n"
 
 
@@ -85,7 +86,7 @@ def test_a_port_that_is_misspelt_is_answered_by_the_one_that_is_meant(compile_sp
 
 @pytest.mark.parametrize("job", [", priority: 10", ", nodeName: a", ", pod: {spec: {priority: 10}}"])
 def test_no_hint_leads_to_what_is_refused(compile_spec: Compile, job: str) -> None:
-    for text in (JOBS % job, JOBS.replace("2%s", f"{{{job[2:]}}}")):
+    for text in (JOBS % job, IN_ROLE % job[2:]):
         hint = compile_spec(text).text.split("help: ")[1]
         assert "pod: {spec:" not in hint
         assert "`priorityClassName`" in hint or "`nodeSelector`" in hint

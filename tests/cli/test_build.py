@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from specs import spec_with
 from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, edit, put, run, tree
 
 
@@ -124,7 +125,7 @@ def test_foreign_files_of_a_folder_that_lost_its_spec_stay(built: Path) -> None:
 
 def two_owners(*clusters: str) -> None:
     put(PROD / "environment.yaml", f"{HEAD}cluster: {clusters[0]}\nqueues: {{vision: {{}}}}\n{TRAIN}")
-    other = HEAD.replace("namespace: ml", "namespace: lab")
+    other = spec_with(HEAD, {"namespace": "lab"})
     put("environments/lab/environment.yaml", f"{other}cluster: {clusters[1]}\nqueues: {{vision: {{}}}}\n{TRAIN}")
 
 

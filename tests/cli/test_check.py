@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from specs import cut
 from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, TWO, WORKLOADS, edit, put, run, tree
 
 Change = Callable[[], object]
@@ -61,7 +62,7 @@ def test_check_lists_every_difference_however_many() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("worker: 2", "worker: 3"), (TWO, TRAIN.replace("train", "another"))],
+    [("worker: 2", "worker: 3"), (TWO, cut(TRAIN, "train", "another"))],
     ids=["stale", "orphan"],
 )
 def test_edited_wins_over_stale_and_orphan(old: str, new: str, built: Path) -> None:
@@ -80,8 +81,8 @@ def test_an_edited_orphan_is_removed(built: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: text.replace("sha256:", "sha256:0", 1),
-        lambda text: text.replace("\n# sha256:", "\n\n# sha256:", 1),
+        lambda text: cut(text, "sha256:", "sha256:0", 1),
+        lambda text: cut(text, "\n# sha256:", "\n\n# sha256:", 1),
         lambda text: text + "# a remark\n",
         lambda text: text.removesuffix("\n"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from specs import cut
 from workspace import put, run
 
 from tfgitops.spec.diagnostics import CODES
@@ -67,6 +68,6 @@ def test_a_plugin_explains_its_codes_in_a_file_beside_it() -> None:
 
 def test_a_plugin_that_cannot_be_used_has_no_codes() -> None:
     put("pyproject.toml", '[tool.tfgitops]\nplugins = ["team.py"]\n')
-    put("team.py", LOCAL.replace("1", "99", 1))
+    put("team.py", cut(LOCAL, "1", "99", 1))
     assert run("rule", "TF201").exit_code == 0
     assert "TEAM01" not in run("rule").stdout

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator
+from specs import GONE, spec_with
 from workspace import HEAD, QUEUES, TRAIN, run
 
 
@@ -17,7 +18,8 @@ def test_schema_accepts_a_spec_and_knows_its_keys() -> None:
     Draft202012Validator.check_schema(schema)
     judge = Draft202012Validator(schema)
     assert judge.is_valid(yaml.safe_load(HEAD + QUEUES + TRAIN))
-    assert not judge.is_valid(yaml.safe_load(HEAD + TRAIN.replace("image", "imgae")))
+    mistaken = spec_with(HEAD + TRAIN, {"jobs.train.image": GONE, "jobs.train.imgae": "tf"})
+    assert not judge.is_valid(yaml.safe_load(mistaken))
 
 
 def test_schema_of_a_job_file_accepts_a_job() -> None:

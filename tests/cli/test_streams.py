@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from specs import spec_with
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {train: {image: tf, worker: 1}}\n"
@@ -51,15 +52,14 @@ def test_a_full_disk_is_told_of_each_stream_and_what_was_begun_is_done() -> None
 
 
 def test_a_reader_that_goes_away_does_not_make_problems_go_away() -> None:
-    jobs = "".join(f"  train-{index}: {{image: tf, worker: 4}}\n" for index in range(2000))
-    text = SPEC.replace("jobs: {train: {image: tf, worker: 1}}", f"jobs:\n{jobs}")
+    text = spec_with(SPEC, {"jobs": {f"train-{index}": {"image": "tf", "worker": 4} for index in range(2000)}})
     Path("environments/prod/environment.yaml").write_text(text, encoding="utf-8")
     code, _, errors = shell("{ t build --check; echo $? >code; } | head -1")
     assert (code, errors, Path("code").read_text(encoding="utf-8")) == (0, b"", "1\n")
 
 
 def test_what_goes_to_a_file_is_utf_8_whatever_the_locale() -> None:
-    text = SPEC.replace("worker: 1", "worker: 1, env: {NAME: träin}")
+    text = spec_with(SPEC, {"jobs.train.env": {"NAME": "träin"}})
     Path("environments/prod/environment.yaml").write_text(text, encoding="utf-8")
     code, written, _ = shell("t build --stdout", PYTHONIOENCODING="latin-1")
     assert (code, "träin".encode() in written) == (0, True)

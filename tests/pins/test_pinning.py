@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from checkout import REPOSITORY
+from specs import cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -190,7 +191,7 @@ def test_another_pin_takes_its_place(layout: str) -> None:
     text = having(layout)
     put(SPEC, text)
     [made] = pin_jobs(PROD, {"train": OTHER})
-    assert SPEC.read_text(encoding="utf-8") == text.replace(NAME, OTHER)
+    assert SPEC.read_text(encoding="utf-8") == cut(text, NAME, OTHER)
     assert made.before == NAME
     [same] = pin_jobs(PROD, {"train": OTHER})
     assert same.before == same.name == OTHER
@@ -222,7 +223,7 @@ def test_another_pin_takes_its_place(layout: str) -> None:
     ],
 )  # fmt: skip
 def test_what_people_write_around_a_pin_stays(before: str, after: str) -> None:
-    put(SPEC, f"{HEAD}jobs:\n  {before.replace('NAME', NAME)}")
+    put(SPEC, f"{HEAD}jobs:\n  {cut(before, 'NAME', NAME)}")
     unpin_jobs(PROD, ["train"])
     assert SPEC.read_text(encoding="utf-8") == f"{HEAD}jobs:\n  {after}"
 
@@ -239,7 +240,7 @@ def test_what_people_write_around_a_pin_stays(before: str, after: str) -> None:
 def test_a_pin_that_says_nothing_or_is_quoted_is_replaced(before: str, after: str) -> None:
     put(SPEC, f"{HEAD}jobs:\n  {before}\n")
     pin_jobs(PROD, {"train": NAME})
-    assert SPEC.read_text(encoding="utf-8") == f"{HEAD}jobs:\n  {after.replace('NAME', NAME)}\n"
+    assert SPEC.read_text(encoding="utf-8") == f"{HEAD}jobs:\n  {cut(after, 'NAME', NAME)}\n"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +277,7 @@ def test_an_explicit_key_is_not_taken_out() -> None:
     put(SPEC, text)
     with pytest.raises(CompileError, match="cannot be edited"):
         unpin_jobs(PROD, ["train"])
-    put(SPEC, text.replace(f"    ? pin\n    : {NAME}\n", ""))
+    put(SPEC, cut(text, f"    ? pin\n    : {NAME}\n", ""))
     with pytest.raises(CompileError, match="cannot be edited"):
         pin_jobs(PROD, {"train": NAME})
 
@@ -456,7 +457,7 @@ def test_pin_then_a_change_then_build_keeps_the_run(built: dict[str, str]) -> No
     result = run("pin", PROD, "train")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"pinned  {SPEC}:7  {built['train']}\n"
-    put(SPEC, SPEC.read_text(encoding="utf-8").replace("tf:1", "tf:2"))
+    put(SPEC, cut(SPEC.read_text(encoding="utf-8"), "tf:1", "tf:2"))
     assert run("build").exit_code == 0
     assert manifest.read_bytes() == before
     assert run("build", "--check").exit_code == 0
@@ -472,7 +473,7 @@ def test_pin_again_changes_nothing_and_says_so(built: dict[str, str]) -> None:
 
 def test_unpin_says_what_comes_of_it(built: dict[str, str]) -> None:
     run("pin", PROD, "train", "other")
-    put(SPEC, SPEC.read_text(encoding="utf-8").replace("    image: 'tf:1'", "    image: 'tf:2'"))
+    put(SPEC, cut(SPEC.read_text(encoding="utf-8"), "    image: 'tf:1'", "    image: 'tf:2'"))
     result = run("unpin", PROD, "train", "other")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
@@ -480,7 +481,7 @@ def test_unpin_says_what_comes_of_it(built: dict[str, str]) -> None:
     assert lines[2].startswith(f"train: `build --restart prod/train` makes a new run, {built['train']} → train-")
     assert lines[2].endswith(": worker.image")
     assert lines[3] == f"other: still {built['other']}; the next build changes nothing"
-    assert SPEC.read_text(encoding="utf-8") == TWO.replace("    image: 'tf:1'", "    image: 'tf:2'")
+    assert SPEC.read_text(encoding="utf-8") == cut(TWO, "    image: 'tf:1'", "    image: 'tf:2'")
 
 
 @pytest.mark.parametrize(
@@ -497,7 +498,7 @@ def test_unpin_says_what_comes_of_it(built: dict[str, str]) -> None:
 )
 def test_unpin_tells_in_place_from_anew(change: str, told: str, built: dict[str, str]) -> None:
     run("pin", PROD, "train")
-    put(SPEC, SPEC.read_text(encoding="utf-8").replace("    worker: 2", change))
+    put(SPEC, cut(SPEC.read_text(encoding="utf-8"), "    worker: 2", change))
     result = run("unpin", PROD, "train")
     assert result.exit_code == 0
     assert told in result.stdout
@@ -568,7 +569,7 @@ def test_an_inherited_pin_is_shown_where_it_is() -> None:
 
 
 def test_another_namespace_is_no_place_for_a_pin(built: dict[str, str]) -> None:
-    put(SPEC, TWO.replace("namespace: ml", "namespace: {name: lab}"))
+    put(SPEC, spec_with(TWO, {"namespace": {"name": "lab"}}))
     result = run("pin", PROD, "train")
     assert result.exit_code == 1
     assert "is in the namespace 'ml', and the environment's is 'lab'" in result.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from specs import spec_with
 
 from tfgitops import gang_pods
 
@@ -54,7 +55,7 @@ def test_a_task_that_waits_needs_no_room_in_the_queue_beside_those_it_waits_for(
             tasks: {prepare: 1, report: {dependsOn: [prepare]}}
         """
     assert compile_spec(spec).codes == []
-    assert compile_spec(spec.replace("{dependsOn: [prepare]}", "1")).codes == ["QUEUE05"]
+    assert compile_spec(spec_with(spec, {"jobs.train.tasks.report": 1})).codes == ["QUEUE05"]
 
 
 def test_thousands_of_pods_are_named_by_their_number(compile_spec: Callable[[str], Result]) -> None:

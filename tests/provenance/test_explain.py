@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from checkout import REPOSITORY
+from specs import GONE, spec_with
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -116,7 +117,10 @@ def test_every_text_that_is_expected_is_asked_for() -> None:
 
 
 def test_what_a_null_removed_is_shown_below_the_default(root: Path) -> None:
-    put("environments/prod/environment.yaml", LAYERED.replace("maxRetry: 9", "queue: null"))
+    put(
+        "environments/prod/environment.yaml",
+        spec_with(LAYERED, {"jobs.small.maxRetry": GONE, "jobs.small.queue": None}),
+    )
     lines = run("environments/prod", "small", "spec.queue").stdout.splitlines()
     assert lines[2] == "  default"
     found = [re.split(" {2,}", line) for line in lines[4:] if not line.startswith(" " * 4)]
@@ -149,10 +153,11 @@ def test_a_job_goes_by_the_name_of_its_object_too() -> None:
 
 
 def test_a_job_comes_before_what_is_called_alike_and_the_kind_tells_others_apart() -> None:
-    put("environments/prod/environment.yaml", LAYERED.replace("  small:", "  runs:").replace("vision", "data"))
+    queue = {"queues.vision": GONE, "queues.data": {}, "defaults.queue": "data"}
+    put("environments/prod/environment.yaml", spec_with(LAYERED, {**queue, "jobs.runs": {"from": "big"}}))
     assert run("environments/prod", "runs", "kind").stdout.startswith("job/runs")
     assert run("environments/prod", "pvc/runs", "kind").stdout.startswith("pvc/runs")
-    twins = LAYERED.replace("vision", "runs")
+    twins = spec_with(LAYERED, {"queues.vision": GONE, "queues.runs": {}, "defaults.queue": "runs"})
     put("environments/prod/environment.yaml", twins)
     result = run("environments/prod", "runs")
     assert result.exit_code == 1
@@ -268,7 +273,10 @@ def test_an_environment_that_is_not_there_is_told_with_what_may_be_meant(env: st
 
 
 def test_a_spec_that_does_not_compile_is_told_as_ever() -> None:
-    put("environments/prod/environment.yaml", LAYERED.replace("maxRetry", "maxRetyr"))
+    put(
+        "environments/prod/environment.yaml",
+        spec_with(LAYERED, {"jobs.small.maxRetry": GONE, "jobs.small.maxRetyr": 9}),
+    )
     result = run("environments/prod", "small")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "unknown key 'maxRetyr'" in result.stderr
@@ -276,7 +284,7 @@ def test_a_spec_that_does_not_compile_is_told_as_ever() -> None:
 
 
 def test_what_was_planned_is_explained_though_it_would_be_refused() -> None:
-    refused = LAYERED.replace("terminationGracePeriodSeconds: 60", "runtimeClassName: A_B")
+    refused = spec_with(LAYERED, {"jobs.small.pod.spec.runtimeClassName": "A_B"})
     put("environments/prod/environment.yaml", refused)
     result = run("environments/prod", "small", "spec.tasks[worker].template.spec.runtimeClassName")
     assert result.exit_code == 1
@@ -285,7 +293,7 @@ def test_what_was_planned_is_explained_though_it_would_be_refused() -> None:
 
 
 def test_a_job_that_could_not_be_planned_is_not_called_unknown() -> None:
-    put("environments/prod/environment.yaml", LAYERED.replace("replicas: 2,", "replicas: 2, dependsOn: [worker],"))
+    put("environments/prod/environment.yaml", spec_with(LAYERED, {"jobs.small.worker.dependsOn": ["worker"]}))
     result = run("environments/prod", "small")
     assert result.exit_code == 1
     assert "the job 'small' could not be planned" in result.stderr
@@ -320,7 +328,7 @@ def test_colours_are_for_those_who_ask(arguments: Any, environment: dict[str, st
 
 
 def test_escape_sequences_of_a_spec_do_not_reach_the_terminal() -> None:
-    put("environments/prod/environment.yaml", LAYERED.replace('"1"', '"\\e[31m\\a"'))
+    put("environments/prod/environment.yaml", spec_with(LAYERED, {"defaults.env.DEBUG": "\x1b[31m\a"}))
     for field in (f"{CONTAINER}.env[DEBUG].value", f"{CONTAINER}.env", "."):
         result = run("environments/prod", "big", field)
         assert result.exit_code == 0

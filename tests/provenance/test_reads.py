@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from plugged import Plugged, contribute, hook
 from repository import run
+from specs import spec_with
 
 from tfgitops.provenance.lookup import fields, route_of, select
 from tfgitops.provenance.origins import Provenance
@@ -101,9 +102,10 @@ def test_a_field_of_a_job_follows_what_its_hook_reads(what: str, because: str, p
 @pytest.mark.parametrize("what", READ)
 def test_a_field_of_an_object_follows_what_its_hook_reads(what: str, plugged: Plugged) -> None:
     value, expected = READ[what]
-    manifest = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mlflow"}, "data": {"a": VALUE}}'
+    data = f'"metadata": {{"name": "mlflow"}}, "data": {{"a": {value}}}'
+    manifest = f'{{"apiVersion": "v1", "kind": "ConfigMap", {data}}}'
     because = ("mlflow",) if not any(route.startswith("jobs.") for route in expected) else ("jobs", "train", "mlflow")
-    body = f"for job in environment.jobs: yield Object({manifest.replace('VALUE', value)}, {because!r})"
+    body = f"for job in environment.jobs: yield Object({manifest}, {because!r})"
     plugged.plugin("mlflow", SCHEMA + hook("tfgitops_objects", "environment", body))
     assert sorted(route for route, _ in winners(plugged, "cm/mlflow", "data.a")) == sorted(expected)
 
@@ -132,8 +134,7 @@ def test_of_two_patches_of_one_cause_each_follows_its_own(plugged: Plugged) -> N
 
 
 def test_what_follows_very_much_follows_the_block_that_holds_it(plugged: Plugged) -> None:
-    tags = ", ".join(f"t{number}: v" for number in range(500))
-    plugged.spec(SPEC.replace("tags: {", f"tags: {{{tags}, "))
+    plugged.spec(spec_with(SPEC, {f"mlflow.tags.t{number}": "v" for number in range(500)}))
     value = f"str(sum(len(v) for v in {TOP}['tags'].values()))"
     labels = f'{{"metadata": {{"labels": {{"a": {value}}}}}}}'
     plugged.plugin("mlflow", SCHEMA + contribute(f'yield job.patch({labels}, "mlflow")'))

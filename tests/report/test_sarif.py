@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pytest
 from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
+from specs import cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import __version__, compile_environment
@@ -185,7 +186,7 @@ def test_the_inherited_file_is_a_related_location(root: Path) -> None:
 
 def test_rules_have_the_words_of_the_compiler_and_of_the_plugins(root: Path) -> None:
     put("environments/a/environment.yaml", BAD)
-    put("environments/b/environment.yaml", GOOD.replace("worker", "queue: nowhere, worker"))
+    put("environments/b/environment.yaml", spec_with(GOOD, {"jobs.train.queue": "nowhere"}))
     log = json.loads(run("validate").stdout)
     rules = {rule["id"]: rule["shortDescription"]["text"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
     assert rules == {"QUEUE01": "a queue that is not known (plugin `queue`)", "TF201": "an unknown key"}
@@ -245,7 +246,7 @@ def test_columns_count_code_points(root: Path) -> None:
 def test_a_fingerprint_stays_when_lines_move_and_differs_for_what_is_alike(root: Path) -> None:
     spec = put("environments/prod/environment.yaml", BAD)
     before = only(run("validate"))
-    spec.write_text(BAD.replace("jobs:", "# a comment\n\njobs:"), encoding="utf-8")
+    spec.write_text(cut(BAD, "jobs:", "# a comment\n\njobs:"), encoding="utf-8")
     after = only(run("validate"))
     assert places(before) != places(after)
     assert before["partialFingerprints"] == after["partialFingerprints"]
@@ -299,8 +300,11 @@ def test_where_nothing_is_wrong_the_log_is_empty(root: Path) -> None:
     ("spoil", "code"),
     [
         (lambda path: path.unlink(), "TF611"),
-        (lambda _: put("environments/prod/environment.yaml", GOOD.replace("2.21", "2.22")), "TF612"),
-        (lambda path: put(path, path.read_text("utf-8").replace("2.21", "2.22")), "TF613"),
+        (
+            lambda _: put("environments/prod/environment.yaml", spec_with(GOOD, {"jobs.train.image": "tf:2.22"})),
+            "TF612",
+        ),
+        (lambda path: put(path, cut(path.read_text("utf-8"), "2.21", "2.22")), "TF613"),
         (lambda _: put("environments/prod/environment.yaml", HEAD + "jobs: {}\n"), "TF614"),
         (lambda path: put(path.with_name("mine.yaml"), "kind: Secret\n"), "TF615"),
     ],

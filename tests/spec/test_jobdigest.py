@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from specs import cut, spec_with
 
 from tfgitops.spec.document import Document
 from tfgitops.spec.jobdigest import own_digest
@@ -23,11 +24,10 @@ jobs:
   list: {<<: *both, command: [x]}
   value: {command: *command, worker: &mine {replicas: 2}, ps: *mine}
   item: {command: [x, *flag], worker: 2}
-  inner: {command: [x], env: {<<: {A: 1}, <<: *common}, worker: 2}
+  inner: {command: [x], env: {<<: [{A: 1}, *common]}, worker: 2}
   within: {worker: &w {<<: *common, cpu: 1}, ps: *w}
   whole: *common
 """
-TEXT = TEXT.replace("{<<: {A: 1}, <<: *common}", "{<<: [{A: 1}, *common]}")
 
 
 def _own(text: str) -> dict[str, str]:
@@ -36,8 +36,7 @@ def _own(text: str) -> dict[str, str]:
 
 
 def _changed(old: str, new: str) -> set[str]:
-    assert old in TEXT
-    before, after = _own(TEXT), _own(TEXT.replace(old, new))
+    before, after = _own(TEXT), _own(cut(TEXT, old, new))
     return {job for job in before if before[job] != after[job]}
 
 
@@ -90,14 +89,17 @@ def test_no_alias_is_passed_over(text: str) -> None:
     assert not has_aliases("args: ['a*b', 2*3, '&']  # **")
 
 
-@pytest.mark.parametrize("key", ["labels: {a: b}", "annotations: {a: b}", "minAvailable: 1", "priorityClassName: p"])
-def test_what_changes_in_place_is_no_consent(key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("labels", {"a": "b"}), ("annotations", {"a": "b"}), ("minAvailable", 1), ("priorityClassName", "p")],
+)
+def test_what_changes_in_place_is_no_consent(key: str, value: object) -> None:
     text = "jobs:\n  a: {worker: {replicas: 2}, tasks: {t: {replicas: 1}}}\n"
-    assert _own(text) == _own(text.replace("a: {", f"a: {{{key}, "))
+    assert _own(text) == _own(spec_with(text, {f"jobs.a.{key}": value}))
 
 
-@pytest.mark.parametrize("role", ["worker: {", "t: {"])
+@pytest.mark.parametrize("role", ["worker", "tasks.t"])
 def test_nor_is_it_in_a_role(role: str) -> None:
     text = "jobs:\n  a: {worker: {replicas: 2}, tasks: {t: {replicas: 1}}}\n"
-    assert _own(text) == _own(text.replace(role, f"{role}minAvailable: 1, "))
-    assert _own(text) != _own(text.replace(role, f"{role}cpu: 1, "))
+    assert _own(text) == _own(spec_with(text, {f"jobs.a.{role}.minAvailable": 1}))
+    assert _own(text) != _own(spec_with(text, {f"jobs.a.{role}.cpu": 1}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from specs import spec_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +90,7 @@ def test_a_roles_overlays_win_over_its_jobs(compile_spec: Callable[..., Result])
     result = compile_spec(spec)
     container = result.container("worker")
     assert (container["imagePullPolicy"], container["stdin"], container["tty"]) == ("IfNotPresent", True, True)
-    others = compile_spec(spec.replace("{container: {imagePullPolicy: IfNotPresent}}", "1"))
+    others = compile_spec(spec_with(spec, {"jobs.train.worker": 1}))
     assert others.container("worker")["imagePullPolicy"] == "Always"
 
 

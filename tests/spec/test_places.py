@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     Compile = Callable[..., Result]
 
-SCRIPT = """
+
+@pytest.mark.parametrize(("key", "style"), [("command", "|"), ("command", ">-"), ("args", "\n        - |")])
+def test_a_problem_inside_a_block_text_is_shown_at_its_line(key: str, style: str, compile_spec: Compile) -> None:
+    (found,) = compile_spec(f"""
     jobs:
       a:
         image: tf
@@ -22,13 +25,7 @@ SCRIPT = """
           set -e
           echo $$(NOPE) $(RUN)
           python train.py --data=$(NOPE) --out=x
-    """
-
-
-@pytest.mark.parametrize(("key", "style"), [("command", "|"), ("command", ">-"), ("args", "\n        - |")])
-def test_a_problem_inside_a_block_text_is_shown_at_its_line(key: str, style: str, compile_spec: Compile) -> None:
-    text = SCRIPT.replace("{key}", key).replace("{style}", style)
-    (found,) = compile_spec(text).compiled.diagnostics
+    """).compiled.diagnostics
     assert found.code == "TF305"
     assert found.span is not None
     line = found.span.excerpt

@@ -31,8 +31,8 @@ def test_the_digest_can_be_checked_from_the_manifest_alone(compile_spec: Callabl
         f"{BASE}, priorityClassName: high",
         f"{BASE}, labels: {{a: b}}",
         f"{BASE}, annotations: {{a: b}}",
-        BASE.replace("feed: 2", "feed: 3"),
-        BASE.replace("feed: 2", "feed: {replicas: 2, minAvailable: 1}"),
+        "image: a, command: [x], worker: 2, tasks: {feed: 3}",
+        "image: a, command: [x], worker: 2, tasks: {feed: {replicas: 2, minAvailable: 1}}",
     ],
 )
 def test_what_changes_in_place_keeps_the_name(compile_spec: Callable[[str], Result], job: str) -> None:
@@ -42,8 +42,8 @@ def test_what_changes_in_place_keeps_the_name(compile_spec: Callable[[str], Resu
 @pytest.mark.parametrize(
     "job",
     [
-        BASE.replace("image: a", "image: b"),
-        BASE.replace("worker: 2", "worker: 3"),
+        "image: b, command: [x], worker: 2, tasks: {feed: 2}",
+        "image: a, command: [x], worker: 3, tasks: {feed: 2}",
         f"{BASE}, rerun: 2",
         f"{BASE}, env: {{A: 1}}",
         f"{BASE}, maxRetry: 4",
