@@ -6,6 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from specs import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -103,8 +104,7 @@ class Repository:
     def edit(self, path: str, *changes: tuple[str, str]) -> None:
         text = self.read(path)
         for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
+            text = cut(text, old, new)
         self.write(path, text)
 
     def prod(self, *changes: tuple[str, str]) -> None:

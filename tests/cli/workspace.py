@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from specs import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -31,9 +32,7 @@ def put(path: Path | str, text: str) -> Path:
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    path.write_text(cut(path.read_text(encoding="utf-8"), old, new), encoding="utf-8")
 
 
 def run(*arguments: str | Path, **environment: str) -> Any:

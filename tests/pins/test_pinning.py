@@ -131,7 +131,8 @@ def without(layout: str) -> str:
 
 
 def having(layout: str) -> str:
-    return HEAD + LAYOUTS[layout].replace("«LINE»", LINE).replace("«PUT»", PUT).replace("«", "").replace("»", "")
+    pins = {"LINE": LINE, "PUT": PUT}
+    return HEAD + re.sub("«(.*?)»", lambda marked: pins.get(marked[1], marked[1]), LAYOUTS[layout], flags=re.DOTALL)
 
 
 FORMS: dict[str, Callable[[str], bytes]] = {

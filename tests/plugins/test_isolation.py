@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from plugged import HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook
+from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import Plugins, hookimpl
@@ -29,7 +30,7 @@ from tfgitops.spec.diagnostics import CompileError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TYPING_MISTAKE = SPEC.replace("image:", "imag:")
+TYPING_MISTAKE = spec_with(SPEC, {"jobs.train.image": GONE, "jobs.train.imag": "tf"})
 HOOKS = {
     "tfgitops_check_environment": "environment",
     "tfgitops_contribute": "job",
@@ -60,12 +61,12 @@ UNUSABLE = {
     "it cannot be imported": ("import nosuch\n", TEAM, "cannot be imported: ModuleNotFoundError"),
     "it is no Python": ("def (\n", TEAM, "cannot be imported: SyntaxError: invalid syntax (broken.py:1)"),
     "it ends the program": ("raise SystemExit(0)\n", TEAM, "cannot be imported: SystemExit(0) (broken.py:1)"),
-    "another version of the contract": (HEAD.replace("= 1", "= 2"), TEAM, "declares tfgitops_api = 2"),
-    "a version that is none": (HEAD.replace("= 1", "= True"), TEAM, "declares tfgitops_api = True"),
+    "another version of the contract": (cut(HEAD, "= 1", "= 2"), TEAM, "declares tfgitops_api = 2"),
+    "a version that is none": (cut(HEAD, "= 1", "= True"), TEAM, "declares tfgitops_api = True"),
     "a hook that is none": (HEAD, TEAM + hook("tfgitops_contributes", "job", "return []"), "did you mean"),
     "an argument that is none": (HEAD, TEAM + hook("tfgitops_contribute", "jobs", "return []"), "cannot be used"),
     "its schema raises": (HEAD, hook("tfgitops_schema", "", "raise ValueError('boom')"), "failed in tfgitops_schema"),
-    "its key has no schema": (HEAD, TEAM.replace("string", "nonsense"), "no JSON Schema"),
+    "its key has no schema": (HEAD, cut(TEAM, "string", "nonsense"), "no JSON Schema"),
     "its fragment is none": (HEAD, hook("tfgitops_schema", "", "yield 3"), "yielded an int from tfgitops_schema"),
 }  # fmt: skip
 
@@ -78,7 +79,7 @@ def test_what_is_wrong_with_the_spec_is_told_beside_a_plugin_that_cannot_be_used
     repository.plugin("broken", body, head)
     check = hook("tfgitops_check_environment", "environment", "yield Problem(code='O1', message='o', at=())")
     repository.plugin("owner", check)
-    repository.spec(WITH_TEAM.replace("worker: 2", "worker: 2\n    queue: nowhere"))
+    repository.spec(spec_with(WITH_TEAM, {"jobs.train.queue": "nowhere"}))
     result = build()
     assert result.exit_code == 1
     assert said in result.stderr
@@ -113,8 +114,9 @@ def test_a_typing_mistake_is_still_told_where_keys_are_unknown(repository: Plugg
 
 def test_an_unknown_key_is_no_error_wherever_it_may_stand(repository: Plugged) -> None:
     repository.plugin("broken", head="import nosuch\n")
-    spec = SPEC.replace("jobs:", "teams: {a: 1}\ndefaults: {team: a, worker: {tier: 1}}\njobs:")
-    repository.spec(spec.replace("worker: 2", "worker: {gpu: {count: 1, lead: x, cuont: 3}, tier: gold}"))
+    worker = {"gpu": {"count": 1, "lead": "x", "cuont": 3}, "tier": "gold"}
+    defaults = {"team": "a", "worker": {"tier": 1}}
+    repository.spec(spec_with(SPEC, {"teams": {"a": 1}, "defaults": defaults, "jobs.train.worker": worker}))
     folder = repository.root / "environments/prod/jobs"
     folder.mkdir()
     (folder / "other.yaml").write_text("image: y\nteam: c\nchief: {tier: 3}\nworkr: 2\n")
@@ -142,7 +144,7 @@ def test_only_the_value_of_a_key_with_a_broken_schema_may_be_anything(repository
 
 def test_of_two_plugins_with_one_key_both_are_named_and_its_values_are_left_alone(repository: Plugged) -> None:
     repository.plugin("one", TEAM + contribute("raise ValueError('not asked')"))
-    repository.plugin("two", TEAM.replace("string", "integer") + contribute("raise ValueError('not asked')"))
+    repository.plugin("two", cut(TEAM, "string", "integer") + contribute("raise ValueError('not asked')"))
     repository.spec(SPEC + "    team: {of: nobody}\n")
     [found] = repository.compile().diagnostics
     assert found.message == (
@@ -151,7 +153,7 @@ def test_of_two_plugins_with_one_key_both_are_named_and_its_values_are_left_alon
 
 
 def test_a_bundled_plugin_keeps_its_key_and_goes_on(repository: Plugged) -> None:
-    repository.plugin("a", TEAM.replace("team", "queue"))
+    repository.plugin("a", cut(TEAM, "team", "queue"))
     repository.spec(SPEC + "    queue: nowhere\n")
     assert codes(repository) == ["TF902", "QUEUE01"]
     assert "of plugin 'a' local (a.py) for the job is owned already, by plugin 'queue'" in build().stderr
@@ -174,13 +176,12 @@ def test_every_plugin_at_fault_is_told_in_one_run(repository: Plugged) -> None:
 
 def test_planning_goes_on_when_a_check_raises(repository: Plugged) -> None:
     repository.plugin("broken", hook("tfgitops_check_environment", "environment", "raise ValueError('boom')"))
-    repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, pod: {spec: {subdomain: x}}}"))
+    repository.spec(spec_with(SPEC, {"jobs.train.worker": {"replicas": 2, "pod": {"spec": {"subdomain": "x"}}}}))
     assert codes(repository) == ["TF901", "TF402"]
 
 
 def test_the_manifests_are_judged_when_only_a_check_is_missing(repository: Plugged) -> None:
-    bad = SPEC.replace("worker: 2", "worker: {replicas: 2, pod: {spec: {dnsPolicy: Nonsense}}}")
-    repository.spec(bad)
+    repository.spec(spec_with(SPEC, {"jobs.train.worker": {"replicas": 2, "pod": {"spec": {"dnsPolicy": "Nonsense"}}}}))
     [without] = codes(repository)
     repository.plugin("broken", hook("tfgitops_check_environment", "environment", "raise ValueError('boom')"))
     assert codes(repository) == ["TF901", without]

@@ -12,6 +12,7 @@ import pytest
 from checkout import REPOSITORY
 from installed import install, run
 from jsonschema import Draft202012Validator
+from specs import cut
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,6 +191,6 @@ def test_a_mistake_in_a_key_of_theirs_is_told_as_one_in_ours(what: str, bin_: Pa
     before, after, expected = TYPOS[what]
     folder = tmp_path / "environments" / "prod"
     folder.mkdir(parents=True)
-    (folder / "environment.yaml").write_text(TOGETHER.replace(before, after))
+    (folder / "environment.yaml").write_text(cut(TOGETHER, before, after))
     (tmp_path / "pyproject.toml").write_text('[tool.tfgitops.settings.cost]\nrequiredIn = ["prod"]\n')
     assert run(bin_ / "tfgitops", "validate", cwd=tmp_path, code=1).endswith(expected)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from plugged import FOLDER, HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
+from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import File, Plugins, compile_environment
@@ -246,7 +247,8 @@ def test_a_plugin_that_raises_is_named_with_its_hook_and_line(name: str, failure
 
 
 def test_the_other_plugins_go_on_when_one_raises(repository: Plugged) -> None:
-    repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, volumes: [nowhere]}\n    queue: nowhere"))
+    worker = {"replicas": 2, "volumes": ["nowhere"]}
+    repository.spec(spec_with(SPEC, {"jobs.train.worker": worker, "jobs.train.queue": "nowhere"}))
     repository.plugin("broken", hook("tfgitops_check_environment", "environment", "raise ValueError('boom')"))
     assert {found.code for found in repository.compile().diagnostics} == {"TF901", "QUEUE01", "STORE01"}
 
@@ -508,7 +510,7 @@ def test_a_variable_that_a_sidecar_has_not_is_said_of_the_sidecar(repository: Pl
     sidecar = {"name": "sync", "image": "a", "restartPolicy": "Always", "args": ["$(RNU)", "$(RUN)"]}
     body = f"yield job.roles[0].pod({{'spec': {{'initContainers': [{sidecar!r}]}}}})"
     repository.plugin("sync", contribute(body))
-    repository.spec(SPEC.replace("worker: 2", "worker: {replicas: 2, args: [a]}"))
+    repository.spec(cut(SPEC, "worker: 2", "worker: {replicas: 2, args: [a]}"))
     [found] = repository.compile().diagnostics
     assert found.message == "in the container 'sync', $(RNU) has no value here, and stays as it is written"
     assert found.span is not None
@@ -591,7 +593,7 @@ def test_what_the_core_owns_of_a_job_is_not_quietly_kept_from_a_plugin(field: st
 
 def refusal(repository: Plugged) -> str:
     """Return what `build` says of a plugin that cannot be used: beside what it says of the spec."""
-    repository.spec(SPEC.replace("image:", "imag:"))
+    repository.spec(spec_with(SPEC, {"jobs.train.image": GONE, "jobs.train.imag": "tf"}))
     result = build()
     assert result.exit_code == 1, result.output
     assert "error[TF902]" in result.stderr or "error[TF901]" in result.stderr
@@ -677,7 +679,7 @@ def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Plug
 
 def test_a_key_may_stand_in_the_block_of_another_plugin(repository: Plugged) -> None:
     repository.plugin("inner", hook("tfgitops_schema", "", 'yield SchemaFragment("gpu", "tier", {"enum": ["gold"]})'))
-    repository.spec(SPEC.replace("worker: 2", "worker: {gpu: {count: 1, tier: lead}}"))
+    repository.spec(spec_with(SPEC, {"jobs.train.worker": {"gpu": {"count": 1, "tier": "lead"}}}))
     [found] = repository.compile().diagnostics
     assert (found.code, found.expected) == ("TF203", "gold")
 
@@ -812,7 +814,7 @@ def test_wrong_settings_are_said_once_for_all_environments(repository: Plugged) 
 
 def test_a_setting_is_no_key_of_the_spec(repository: Plugged) -> None:
     repository.plugin("one", SETTINGS)
-    repository.spec(SPEC.replace("jobs:", "limit: 1\njobs:"))
+    repository.spec(spec_with(SPEC, {"limit": 1}))
     assert [diagnostic.code for diagnostic in repository.compile().diagnostics] == ["TF201"]
 
 
@@ -837,9 +839,9 @@ KEYWORDS = [
 def test_every_keyword_of_json_schema_is_told_in_our_words(
     schema: str, value: str, said: str, repository: Plugged
 ) -> None:
-    schema = schema.replace("{", '{"description": "what it is", ', 1)
+    schema = cut(schema, "{", '{"description": "what it is", ', 1)
     repository.plugin("one", hook("tfgitops_schema", "", f'yield SchemaFragment("job", "x", {schema})'))
-    repository.spec(SPEC.replace("worker: 2", f"worker: 2\n    x: {value}"))
+    repository.spec(f"{SPEC}    x: {value}\n")
     found = repository.compile().diagnostics
     assert [diagnostic.message for diagnostic in found] == [said]
 
@@ -866,20 +868,20 @@ def tfgitops_schema():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "hint"),
+    ("changes", "hint"),
     [
-        ("labels: {team: vision}", "regions: {}", "`regions` belongs to the environment: it stands at the top"),
-        ("worker: 2", "worker: {regions: {}}", "`regions` belongs to the environment: it stands at the top"),
-        ("worker: 2", "worker: {payer: a}", "`payer` belongs to the job"),
-        ("jobs:", "payer: a\njobs:", "`payer` belongs to the job"),
-        ("jobs:", "fabric: a\njobs:", "`fabric` belongs to a job or a role; for all jobs, `defaults: {fabric: …}`"),
-        ("worker: 2", "worker: {fabrik: a}", "did you mean 'fabric'?"),
+        ({"jobs.train.regions": {}}, "`regions` belongs to the environment: it stands at the top"),
+        ({"jobs.train.worker": {"regions": {}}}, "`regions` belongs to the environment: it stands at the top"),
+        ({"jobs.train.worker": {"payer": "a"}}, "`payer` belongs to the job"),
+        ({"payer": "a"}, "`payer` belongs to the job"),
+        ({"fabric": "a"}, "`fabric` belongs to a job or a role; for all jobs, `defaults: {fabric: …}`"),
+        ({"jobs.train.worker": {"fabrik": "a"}}, "did you mean 'fabric'?"),
     ],
 )
 def test_a_key_of_a_plugin_in_the_wrong_place_is_told_where_it_belongs(
-    before: str, after: str, hint: str, repository: Plugged
+    changes: dict[str, object], hint: str, repository: Plugged
 ) -> None:
     repository.plugin("one", MISPLACED)
-    repository.spec(SPEC.replace(before, after))
+    repository.spec(spec_with(SPEC, changes))
     found = repository.compile().diagnostics
     assert [(diagnostic.code, diagnostic.hint) for diagnostic in found] == [("TF201", hint)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from checkout import REPOSITORY
+from specs import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app
@@ -274,7 +275,7 @@ def test_the_list_as_json_says_the_same() -> None:
 
 def test_what_fails_is_shown_and_refreshed_when_asked(package: Path) -> None:
     hooks = package / "tfgitops_cost_centre/__init__.py"
-    hooks.write_text(hooks.read_text().replace("example.com/cost-centre", "example.com/centre"))
+    hooks.write_text(cut(hooks.read_text(), "example.com/cost-centre", "example.com/centre"))
     result = run("plugins", "test", package)
     assert result.exit_code == 1
     assert "FAIL  case ok/declared\n" in result.stdout
@@ -286,7 +287,7 @@ def test_what_fails_is_shown_and_refreshed_when_asked(package: Path) -> None:
 
 def test_a_broken_contract_is_named_with_its_rule(package: Path) -> None:
     hooks = package / "tfgitops_cost_centre/__init__.py"
-    hooks.write_text(hooks.read_text().replace('yield job.patch(label, "costCentre")', 'yield job.patch(label, "x")'))
+    hooks.write_text(cut(hooks.read_text(), 'yield job.patch(label, "costCentre")', 'yield job.patch(label, "x")'))
     result = run("plugins", "test", package)
     assert result.exit_code == 1
     assert "      because: tfgitops_contribute yields a patch of ('job',) because of ('jobs', 'train'" in result.stdout

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from checkout import REPOSITORY
 from reader import BLOCK, Reader
+from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 import tfgitops
@@ -83,9 +84,10 @@ def test_the_examples_of_all_hooks_make_one_plugin_that_works(compile_spec: Benc
     path.write_text("\n\n".join([f"from tfgitops import {names}\n\ntfgitops_api = 1", *examples]))
     plugins = find_plugins(path)
     assert compile_spec(EXERCISE, plugins=plugins).codes == ["COST01"]
-    short = EXERCISE.replace("a-name-of-more-than-20-characters", "short")
+    one = {"image": "tf", "worker": 1}
+    short = spec_with(EXERCISE, {"jobs.a-name-of-more-than-20-characters": GONE, "jobs.short": one})
     assert compile_spec(short, plugins=plugins).codes == ["COST02"]
-    result = compile_spec(short.replace("101", "1"), plugins=plugins)
+    result = compile_spec(spec_with(short, {"jobs.train.worker": 1}), plugins=plugins)
     assert result.pod("worker", job="train").labels["example.com/cost-centre"] == "c1"
     assert result.object("ServiceAccount", "robot")
     assert ("cost", "habana.ai/gaudi") in [
@@ -127,11 +129,11 @@ def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request
     tutorial = section("## Write a plugin in ten minutes")
     fresh = reader.follow(tutorial)
     if request.config.getoption("tfgitops_refresh"):
-        README.write_text(PAGE.replace(tutorial, fresh), encoding="utf-8")
+        README.write_text(cut(PAGE, tutorial, fresh), encoding="utf-8")
         tutorial = fresh
     assert tutorial == fresh
     spec = Path("tests/cases/bad/not-declared/environment.yaml")
-    spec.write_text(spec.read_text().replace("team: visoin", "taem: vision"))
+    spec.write_text(cut(spec.read_text(), "team: visoin", "taem: vision"))
     assert "did you mean 'team'?" in CliRunner().invoke(app, ["validate", str(spec)]).stderr
     schema = CliRunner().invoke(app, ["schema"]).stdout
     assert '"teams"' in schema
@@ -166,12 +168,11 @@ def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: p
     assert shown.startswith(Path("pyproject.toml").read_text())
     plugin = Path("plugins/team.py")
     body = "def tfgitops_schema() -> Iterator[SchemaFragment]:\n"
-    assert body in plugin.read_text()
-    plugin.write_text(plugin.read_text().replace(body, f"{body}    {setting}"))
+    plugin.write_text(cut(plugin.read_text(), body, f"{body}    {setting}"))
     spec = Path("environments/prod/environment.yaml")
     spec.parent.mkdir(parents=True)
     spec.write_text("apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {}\n")
-    for written, said in ((shown, ""), (shown.replace("true", '"yes"'), '5 | required = "yes"')):
+    for written, said in ((shown, ""), (cut(shown, "true", '"yes"'), '5 | required = "yes"')):
         Path("pyproject.toml").write_text(written)
         assert said in CliRunner().invoke(app, ["validate"]).stderr
         assert bool(said) == CliRunner().invoke(app, ["validate"]).exit_code

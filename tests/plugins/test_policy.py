@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 DIGEST = "@sha256:" + "0" * 64
 REGISTRIES = "imageRegistries: {level: deny, allowed: [registry.example.com/ml, docker.io/library]}"
 RULES = {
-    "imageDigest: LEVEL": ("POLICY01", "{image: a:1, worker: 1}", f"{{image: 'a{DIGEST}', worker: 1}}"),
-    "imageRegistries: {level: LEVEL, allowed: [ghcr.io]}": (
+    "imageDigest: %s": ("POLICY01", "{image: a:1, worker: 1}", f"{{image: 'a{DIGEST}', worker: 1}}"),
+    "imageRegistries: {level: %s, allowed: [ghcr.io]}": (
         "POLICY02", "{image: a:1, worker: 1}", "{image: 'ghcr.io/a', worker: 1}",
     ),
-    "maxGpus: {level: LEVEL, perJob: 4}": (
+    "maxGpus: {level: %s, perJob: 4}": (
         "POLICY03", "{image: a:1, worker: {replicas: 5, gpu: 1}}", "{image: a:1, worker: {replicas: 2, gpu: 2}}",
     ),
-    "requiredLabels: {level: LEVEL, labels: [team]}": (
+    "requiredLabels: {level: %s, labels: [team]}": (
         "POLICY04", "{image: a:1, worker: 1}", "{image: a:1, worker: 1, labels: {team: x}}",
     ),
-    "noLatest: LEVEL": ("POLICY05", "{image: a, worker: 1}", "{image: a:1, worker: 1}"),
+    "noLatest: %s": ("POLICY05", "{image: a, worker: 1}", "{image: a:1, worker: 1}"),
 }  # fmt: skip
 
 
@@ -52,9 +52,9 @@ def found(result: Result) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_at_each_level(compile_spec: Compile, rule: str, level: str, severity: str) -> None:
     code, bad, good = RULES[rule]
-    result = compile_spec(spec(rule.replace("LEVEL", level), bad))
+    result = compile_spec(spec(rule % level, bad))
     assert (found(result), result.ok) == ([(code, severity)], level != "deny")
-    assert found(compile_spec(spec(rule.replace("LEVEL", level), good))) == []
+    assert found(compile_spec(spec(rule % level, good))) == []
     assert found(compile_spec(f"jobs: {{train: {bad}}}\n")) == [], "a rule is off unless it is switched on"
 
 
@@ -128,17 +128,17 @@ def test_a_registry_of_another_form_is_refused(compile_spec: Compile, registry: 
 @pytest.mark.parametrize(
     "job",
     [
-        "image: >LATEST<, worker: 1",
-        "image: a:1, worker: {image: >LATEST<}",
-        "image: a:1, container: {image: >LATEST<}, worker: 1",
-        "image: a:1, worker: {container: {image: >LATEST<}}",
-        "image: a:1, worker: 1, pod: {spec: {initContainers: [{name: o, image: b:1}, {name: i, image: >LATEST<}]}}",
-        "image: a:1, worker: {pod: {spec: {initContainers: [{name: s, restartPolicy: Always, image: >LATEST<}]}}}",
-        "image: a:1, worker: {pod: {spec: {volumes: [{name: v, image: {reference: >LATEST<}}]}}}",
+        "image: %s, worker: 1",
+        "image: a:1, worker: {image: %s}",
+        "image: a:1, container: {image: %s}, worker: 1",
+        "image: a:1, worker: {container: {image: %s}}",
+        "image: a:1, worker: 1, pod: {spec: {initContainers: [{name: o, image: b:1}, {name: i, image: %s}]}}",
+        "image: a:1, worker: {pod: {spec: {initContainers: [{name: s, restartPolicy: Always, image: %s}]}}}",
+        "image: a:1, worker: {pod: {spec: {volumes: [{name: v, image: {reference: %s}}]}}}",
     ],
 )
 def test_every_image_of_a_pod_is_judged_and_told_on_its_line(compile_spec: Compile, job: str) -> None:
-    text = spec("noLatest: deny", f"{{{job}}}".replace(">LATEST<", "'x:latest'"))
+    text = spec("noLatest: deny", f"{{{job}}}" % "'x:latest'")
     result = compile_spec(text)
     (diagnostic,) = result.compiled.diagnostics
     assert diagnostic.code == "POLICY05"

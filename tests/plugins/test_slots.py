@@ -138,6 +138,7 @@ def keeping_apart(selector: str) -> str:
 
 HOST = "pod: {spec: {hostNetwork: true}}"
 PORT = "container: {ports: [{name: x, containerPort: 7, hostPort: 7, protocol: UDP}]}"
+ANOTHER_PORT = "container: {ports: [{name: x, containerPort: 8, hostPort: 8, protocol: UDP}]}"
 REFUSED = {
     "pods on the network of the node": (
         f"worker: 4, {HOST}", "true",
@@ -174,7 +175,7 @@ def test_more_pods_than_nodes_for_them_are_refused(
 
 ROOM = {
     "a node for each": f"worker: 2, {HOST}",
-    "another port for each role": f"ps: {{replicas: 2, {PORT}}}, worker: {{replicas: 2, {PORT.replace('7', '8')}}}",
+    "another port for each role": f"ps: {{replicas: 2, {PORT}}}, worker: {{replicas: 2, {ANOTHER_PORT}}}",
     "roles that keep apart, each from its like": (
         f"ps: {{replicas: 2, {keeping_apart('volcano.sh/task-spec: ps')}}},"
         f" worker: {{replicas: 2, {keeping_apart('volcano.sh/task-spec: worker')}}}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from specs import cut
 
 from tfgitops.spec.document import Document
 from tfgitops.spec.yamltext import TextError, parse
@@ -197,7 +198,7 @@ MIB = 2**20
 @pytest.mark.parametrize(
     "text",
     [
-        LARGE, LARGE + "a: [b,\n", LARGE + "a: 'b' c\n", LARGE.replace("cpu: 16", "cpu: a:b"), "[" * MIB, "{a: " * MIB,
+        LARGE, LARGE + "a: [b,\n", LARGE + "a: 'b' c\n", cut(LARGE, "cpu: 16", "cpu: a:b"), "[" * MIB, "{a: " * MIB,
         "- " * MIB, "a: " * MIB, "'" * MIB, '"' * MIB, "[a:b, " * MIB, "- &a x\n" * MIB, "- *a\n" * MIB, "k: 1\n" * MIB,
         "".join(f"- &a{number} x\n" for number in range(MIB)), "".join(" " * n + "a:\n" for n in range(2000)),
         "? " * MIB, "\n" * MIB, "a: 1\nb" + " " * MIB + "= c", "'\n" * MIB, "<% " * MIB, "a: \x07\n" * MIB,
