@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -149,7 +150,9 @@ def test_images_lists_the_sidecars(repository: Path) -> None:
 def test_review_shows_what_another_interval_restarts_and_what_is_kept(repository: Path) -> None:
     tfgitops("pin", "prod", "running")
     path = repository / "prod" / "environment.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("10m", "20m"), encoding="utf-8")
+    pin = re.search(r"pin: (\S+)", path.read_text(encoding="utf-8"))
+    assert pin is not None
+    path.write_text(HEAD + spec(every="20m", pin=pin[1]), encoding="utf-8")
     tfgitops("build", "prod", "--restart", "other")
     assert len(list((repository / "prod" / "manifests" / "workloads").glob("configmap-*"))) == 2
     told = tfgitops("review", "prod", "--against", "main")
