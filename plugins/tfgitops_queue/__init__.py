@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, quantity, read_schema
-from tfgitops_queue.queuetree import BUILT_IN, check_gangs, check_queue, check_use, levels, parents, with_kept
+from tfgitops_queue.queuechecks import BUILT_IN, check_gangs, check_queue, check_use, levels, parents, with_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from tfgitops.spec.project import read_project
 from tfgitops.targets.routes import MISSING, Route
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from tfgitops.provenance.origins import Origin
     from tfgitops.review.committedspecs import CommittedSpec
@@ -39,6 +39,13 @@ class SpecDifference:
     route: Route
     kind: Kind
     value: Any
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        document = self.now or self.then
+        assert document is not None
+        return document.name
 
     @property
     def place(self) -> tuple[File, Route]:
@@ -108,36 +115,33 @@ class SpecDifferences:
         return [one for one in found if not str(one.route[0]).startswith("x-")]
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, Route], list[SpecDifference]]:
-        """The differences by file and the first key of their route, and by its first two."""
-        found: dict[tuple[str, Route], list[SpecDifference]] = defaultdict(list)
+    def _by_route(self) -> dict[Route, list[SpecDifference]]:
+        """The differences by the first two keys of their route, and outside of jobs by the first alone, too."""
+        found: dict[Route, list[SpecDifference]] = defaultdict(list)
         for one in self.differences:
-            document = one.now or one.then
-            assert document is not None
-            for depth in {1, min(2, len(one.route))}:
-                found[document.name, one.route[:depth]].append(one)
+            found[one.route[:2]].append(one)
+            if len(one.route) > 1 and one.route[0] != "jobs":
+                found[one.route[:1]].append(one)
         return found
 
-    def _near(self, origin: Origin) -> Iterable[SpecDifference]:
-        at = origin.at
-        file = self._past.settings.name if at[: len(TABLE)] == TABLE else origin.span.file
-        if len(at) < 2:  # noqa: PLR2004 - a block of the environment's
-            return self._by_place.get((file, at), ())
-        above = [one for one in self._by_place.get((file, at[:1]), ()) if len(one.route) == 1]
-        return [*self._by_place.get((file, at[:2]), ()), *above]
+    def _at(self, route: Route) -> Iterator[SpecDifference]:
+        """Yield the differences at a route, below it, or above it; only its first two keys count."""
+        yield from self._by_route.get(route[:2], ())
+        if len(route) > 1:
+            yield from (one for one in self._by_route.get(route[:1], ()) if len(one.route) == 1)
+
+    def _near(self, origin: Origin) -> list[SpecDifference]:
+        """Return the differences in the file and the block of a field's origin."""
+        settings = origin.at[: len(TABLE)] == TABLE
+        return [one for one in self._at(origin.at) if settings or one.file == origin.span.file]
 
     def _of(self, job: Job) -> Iterator[SpecDifference]:
         """Yield the differences in a job, in the jobs that it starts from, and in `defaults`."""
         links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
         if self._past.environment:
             links |= dict.fromkeys(self._past.environment.places.chains.get(job.name, ()))
-        links[("defaults",)] = None
-        files = {document.name for document in (*self._past.present, *self._past.documents)}
-        for link in links:
-            for file in files:
-                yield from self._by_place.get((file, link), ())
-                if len(link) > 1:
-                    yield from (one for one in self._by_place.get((file, link[:1]), ()) if len(one.route) == 1)
+        for link in {**links, ("defaults",): None}:
+            yield from self._at(link)
 
 
 def _between(then: File | None, now: File | None, was: Any, value: Any, at: Route) -> Iterator[SpecDifference]:

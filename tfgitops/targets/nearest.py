@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 _LISTED_AT_MOST = 10
 
+SURE = 0.8
+"""How near two words are of which one is a typing mistake for the other."""
+
 
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6, among: str = "", otherwise: str = "") -> str:
     """Return a hint that names the nearest known word, if one is as near as ``cutoff``, from 0 to 1.

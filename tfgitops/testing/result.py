@@ -84,7 +84,7 @@ class Manifest(_Described):
     """An object as a map, and what tests ask of one."""
 
     def __init__(self, manifest: dict[str, Any]) -> None:
-        super().__init__(manifest, manifest["metadata"])
+        super().__init__(manifest, manifest.get("metadata", {}))  # a Kustomization has none
 
     @property
     def name(self) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.schema.validation import SURE
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.nearest import did_you_mean, nearest
+from tfgitops.targets.nearest import SURE, did_you_mean, nearest
 from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from jsonschema.validators import extend
 
 from tfgitops.spec.places import Places
 from tfgitops.spec.schema.formats import complain
-from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.nearest import SURE, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Errors = Iterator[ValidationError]
 
-SURE = 0.8
-"""How near two words are of which one is a typing mistake for the other."""
 
 ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
 """Keywords that one file need not keep, since what it lacks may stand in another."""
