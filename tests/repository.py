@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from specs import cut
+from builder import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from specs import spec_with
+from builder import spec_with
 from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, edit, put, run, tree
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from specs import cut
+from builder import cut
 from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, TWO, WORKLOADS, edit, put, run, tree
 
 Change = Callable[[], object]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from specs import cut
+from builder import cut
 from workspace import put, run
 
 from tfgitops.spec.diagnostics import CODES

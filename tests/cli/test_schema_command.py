@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import yaml
+from builder import GONE, spec_with
 from jsonschema import Draft202012Validator
-from specs import GONE, spec_with
 from workspace import HEAD, QUEUES, TRAIN, run
 
 

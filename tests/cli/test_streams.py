@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from specs import spec_with
+from builder import spec_with
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {train: {image: tf, worker: 1}}\n"

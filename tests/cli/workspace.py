@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from specs import cut
+from builder import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

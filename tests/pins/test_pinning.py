@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import cut, spec_with
 from checkout import REPOSITORY
-from specs import cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

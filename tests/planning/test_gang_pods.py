@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from specs import spec_with
+from builder import spec_with
 
 from tfgitops import gang_pods
 

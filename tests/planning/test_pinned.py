@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from builder import GONE, cut, spec_with
 from checkout import REPOSITORY
-from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from builder import GONE, cut, spec_with
 from plugged import HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook
-from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import Plugins, hookimpl

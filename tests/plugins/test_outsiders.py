@@ -9,10 +9,10 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import cut
 from checkout import REPOSITORY
 from installed import install, run
 from jsonschema import Draft202012Validator
-from specs import cut
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from builder import GONE, cut, spec_with
 from plugged import FOLDER, HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
-from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import File, Plugins, compile_environment

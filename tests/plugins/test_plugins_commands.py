@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builder import cut
 from checkout import REPOSITORY
-from specs import cut
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import GONE, cut, spec_with
 from checkout import REPOSITORY
 from reader import BLOCK, Reader
-from specs import GONE, cut, spec_with
 from typer.testing import CliRunner
 
 import tfgitops

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import GONE, spec_with
 from checkout import REPOSITORY
-from specs import GONE, spec_with
 from typer.testing import CliRunner
 
 from tfgitops.cli import app

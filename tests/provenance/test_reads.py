@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import spec_with
 from plugged import Plugged, contribute, hook
 from repository import run
-from specs import spec_with
 
 from tfgitops.provenance.lookup import fields, route_of, select
 from tfgitops.provenance.origins import Provenance

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
+from builder import cut, spec_with
 from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
-from specs import cut, spec_with
 from typer.testing import CliRunner
 
 from tfgitops import __version__, compile_environment

@@ -8,8 +8,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import cut
 from repository import Repository, run
-from specs import cut
 
 if TYPE_CHECKING:
     from pathlib import Path

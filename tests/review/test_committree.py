@@ -6,8 +6,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import cut
 from repository import Repository, run
-from specs import cut
 
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.history import find_base

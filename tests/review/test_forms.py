@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from specs import spec_with
+from builder import spec_with
 
 from tfgitops.report.review_markdown import LIMIT, Block, fit
 

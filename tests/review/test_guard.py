@@ -6,8 +6,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import GONE, spec_with
 from repository import run
-from specs import GONE, spec_with
 
 if TYPE_CHECKING:
     from repository import Repository

@@ -7,8 +7,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import GONE, cut, spec_with
 from repository import PROD, Repository, run
-from specs import GONE, cut, spec_with
 
 from tfgitops.review import history
 from tfgitops.review.history import find_base

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import spec_with
 from repository import run
-from specs import spec_with
 
 from tfgitops.review.sharedfolders import written_folders
 

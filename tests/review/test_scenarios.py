@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import spec_with
 from jsonschema import Draft202012Validator
 from repository import run
-from specs import spec_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable

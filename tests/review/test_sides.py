@@ -7,8 +7,8 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from builder import cut, spec_with
 from repository import run
-from specs import cut, spec_with
 
 if TYPE_CHECKING:
     from repository import Repository

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from specs import cut, spec_with
+from builder import cut, spec_with
 
 from tfgitops.spec.document import Document
 from tfgitops.spec.jobdigest import own_digest

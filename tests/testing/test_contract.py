@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from specs import cut
+from builder import cut
 
 from tfgitops import Plugins, discover
 from tfgitops.testing import RULES, ContractError, breaches, check_plugin

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from specs import cut
+from builder import cut
 
 from tfgitops import Problem, hookimpl
 from tfgitops.spec.diagnostics import CompileError

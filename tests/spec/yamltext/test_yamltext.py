@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from specs import cut
+from builder import cut
 
 from tfgitops.spec.document import Document
 from tfgitops.spec.yamltext import TextError, parse

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import verdicts
-from specs import cut
+from builder import cut
 
 from tfgitops.targets.volcano.stricter import STRICTER
 
