@@ -58,7 +58,7 @@ def build(
     delivered = list(deliver(session, results, consent, _wait))
     files = [file for one in delivered for file in changed_files(one, check=check)]
     found += [diagnostic for one in delivered for diagnostic in one.diagnostics]
-    if check and format_ in {Format.sarif, Format.github}:
+    if check and format_ not in {Format.text, Format.json}:
         found += as_diagnostics(files)
     code = show(found, format_, no_colour=no_color, files=files, session=session, verbose=verbose)
     if format_ is Format.text:
