@@ -107,8 +107,7 @@ def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
     ours = [planned.manifest for planned in objects if planned.manifest["kind"] == "Queue"]
     known = {queue["metadata"]["name"] for queue in ours}
     parents = {queue["spec"].get("parent", "root") for queue in ours}
-    others = sorted({*_BUILT_IN, *parents} - known)
-    return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in others)]
+    return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in sorted({*_BUILT_IN, *parents} - known))]
 
 
 def _queue_route(planned: Planned, at: Route) -> Route:

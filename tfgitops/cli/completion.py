@@ -21,8 +21,7 @@ def environments(incomplete: str) -> list[str]:
     top = begun if incomplete.endswith("/") else begun.parent
     if top == Path() and Path("environments").is_dir():
         top = Path("environments")
-    names = _quietly(lambda: map(shown, find_environments(top)))
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in _quietly(lambda: map(shown, find_environments(top))) if name.startswith(incomplete)]
 
 
 def objects(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -9,11 +9,7 @@ from tfgitops.report.show import Format, show
 
 
 def pin(
-    env: Environment,
-    jobs: Jobs,
-    format_: FormatOption = Format.text,
-    quiet: Quiet = False,
-    no_color: NoColour = False,
+    env: Environment, jobs: Jobs, format_: FormatOption = Format.text, quiet: Quiet = False, no_color: NoColour = False
 ) -> int:
     """Pin jobs to their committed manifests, which are then kept byte for byte: writes `pin` into the spec."""
     folder = one_environment(env)

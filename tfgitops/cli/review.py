@@ -44,8 +44,7 @@ def review(
     try:
         session = opened(paths, no_plugin, keep_absent=True)
         found = check_lock(session)
-        results = compiled(session, found)
-        reviewed = collect(session, results, paths_of(paths), against)
+        reviewed = collect(session, compiled(session, found), paths_of(paths), against)
     except CompileError as error:
         found += error.diagnostics
     found = found if verbose else without_notes(found)

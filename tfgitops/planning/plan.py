@@ -88,16 +88,11 @@ class Planner:
         if any(problem.severity == "error" for problem in problems):
             self.problems += problems
             return None
-        patches = self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job)
-        manifest, found = self.draft(job, patches)
+        manifest, found = self.draft(job, self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job))
         self.problems += problems + found
         name_job(job.name, manifest)
         return Planned(
-            manifest=manifest,
-            folder="workloads",
-            file=file_name("Job", job.name),
-            because=job.route,
-            own=job.own,
+            manifest=manifest, folder="workloads", file=file_name("Job", job.name), because=job.route, own=job.own
         )
 
     def draft(self, job: Job, patches: Iterable[tuple[str, Patch]]) -> tuple[dict[str, Any], list[Problem]]:

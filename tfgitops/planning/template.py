@@ -72,8 +72,7 @@ def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> d
     spec["containers"] = [_lay_over(training, fields), *map(dict, others)]
     if "initContainers" in spec:
         spec["initContainers"] = [*map(dict, spec["initContainers"])]
-    labels = {**metadata["labels"], JOB_LABEL: name}
-    return {**frame, "metadata": {**metadata, "labels": labels}, "spec": spec}
+    return {**frame, "metadata": {**metadata, "labels": {**metadata["labels"], JOB_LABEL: name}}, "spec": spec}
 
 
 @by_content(1 << 12)

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")  # no program has such a name, so no shell was to run it
 _SHELL_REFERENCE = re.compile(r"\$\{?(RUN|TASK_TYPE|TASK_INDEX|[A-Z0-9_]+_HOSTS)\b")
 _REFERENCE = re.compile(r"\$\$|\$\(([^()\s]+)\)")
-_INDEX = {
-    "name": "TASK_INDEX",
-    "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}},
-}
+_INDEX = {"name": "TASK_INDEX", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}}}
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
 _json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _ROLE_OF_VARIABLE = {f"{kind.upper()}_HOSTS": kind for kind in ROLE_NAMES}
@@ -79,8 +76,7 @@ class Discovery:
         spec = template["spec"]
         for key in ("containers", "initContainers"):
             for index, container in enumerate(spec.get(key, ())):
-                training = key == "containers" and index == 0
-                yield from self._write_container(role, container, training=training)
+                yield from self._write_container(role, container, training=key == "containers" and index == 0)
 
     def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
         own = in_order(container.get("env") or [])

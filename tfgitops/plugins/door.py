@@ -196,8 +196,7 @@ class Plugins:
         if self.traced:
             from tfgitops.plugins.hooktrace import show  # noqa: PLC0415 - for who asks for it
 
-            seconds = time.perf_counter() - start
-            show(hook, plugin, shown, answers, problems=problems[before:], seconds=seconds)
+            show(hook, plugin, shown, answers, problems=problems[before:], seconds=time.perf_counter() - start)
         return answers
 
     def _give_up(self, plugin: Plugin) -> None:

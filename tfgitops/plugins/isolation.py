@@ -68,8 +68,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
         if delay:
-            passed = time.monotonic() - start
-            signal.setitimer(signal.ITIMER_REAL, max(delay - passed, 1e-6), interval)
+            signal.setitimer(signal.ITIMER_REAL, max(delay - (time.monotonic() - start), 1e-6), interval)
 
 
 class Aside(io.TextIOBase):

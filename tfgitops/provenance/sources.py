@@ -110,8 +110,7 @@ _WHY = {
 def made(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
     """Return what is known of a field that the compiler may write of itself."""
     shape: Route = tuple("*" if isinstance(step, int) else step for step in at)
-    task = at[:2] == ("spec", "tasks")
-    known = _OF_A_TASK.get(shape[3:]) if task else _OF_THE_JOB.get(shape)
+    known = _OF_A_TASK.get(shape[3:]) if at[:2] == ("spec", "tasks") else _OF_THE_JOB.get(shape)
     if known or (known := next((one for end, one in _ANYWHERE.items() if shape[-len(end) :] == end), None)):
         return known
     if shape == ("spec", "minAvailable"):

@@ -127,8 +127,7 @@ def environments(environment: Environment, route: Route) -> Iterator[Environment
         return
     for data in changed(environment.data, route):
         if reach(data, ("namespace", "name")) is not MISSING:
-            bare = bare_environment(name, folder, data, environment.settings, places)
-            yield replace(bare, jobs=environment.jobs)
+            yield replace(bare_environment(name, folder, data, environment.settings, places), jobs=environment.jobs)
 
 
 def alone(job: Job, environment: Environment) -> Job:

@@ -125,8 +125,7 @@ def blame(title: str, manifest: Any, at: Route, fields: Sequence[Field], paper: 
     tree = compose(text)
     assert tree is not None
     sources = {_line(tree, field.at[len(base) :]): _gutter(field, paper.folder) for field in fields}
-    lines = text.removesuffix("\n").split("\n")
-    rows = [(*sources.get(number, ("", "")), line) for number, line in enumerate(lines)]
+    rows = [(*sources.get(number, ("", "")), line) for number, line in enumerate(text.removesuffix("\n").split("\n"))]
     places, layers = (max(columns(row[index]) for row in rows) for index in (0, 1))
     found = [paper.paint("bold", title), ""]
     for place, layer, line in rows:

@@ -88,8 +88,7 @@ def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
     tail = [*_queues(review), *_risks(review.risks), *_stale(review.environments)]
-    room = LIMIT - _LAST - _length((*head, *tail))
-    body, left_out = fit(_blocks(review), room)
+    body, left_out = fit(_blocks(review), LIMIT - _LAST - _length((*head, *tail)))
     if left_out:
         body += ["", f"*{counted(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
     return "\n".join([*head, *body, *tail]).rstrip() + "\n"

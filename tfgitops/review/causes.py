@@ -135,8 +135,7 @@ class Causes:
         return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
     def _place(self, document: File, route: Route) -> Cause:
-        home = document.home(route)
-        return Cause(span=document.span(route), route=home, own=self._is_own(document))
+        return Cause(span=document.span(route), route=document.home(route), own=self._is_own(document))
 
     def _is_own(self, document: File) -> bool:
         return bool(document.prefix) or document.path.parent == self._environment.folder
@@ -150,8 +149,7 @@ def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
 
 def is_discovery(field: FieldChange) -> bool:
     """Tell whether a field is a variable that tells pods each other's addresses, or their own."""
-    name = field.path.rpartition(".env[")[2].partition("]")[0]
-    return bool(RESERVED_ENV.fullmatch(name))
+    return bool(RESERVED_ENV.fullmatch(field.path.rpartition(".env[")[2].partition("]")[0]))
 
 
 def _is_size(field: FieldChange) -> bool:

@@ -74,8 +74,7 @@ class CommitTree:
         """Return a file's text, or what is wrong with the file."""
         content = self._content(self.name(path))
         if content is None:
-            message = f"{name} is not in {self.base.commit[:10]}"
-            return Diagnostic(code="TF101", message=message, file=name)
+            return Diagnostic(code="TF101", message=f"{name} is not in {self.base.commit[:10]}", file=name)
         return decoded(content, name)
 
     def known(self, path: Path) -> Document | None:
@@ -201,8 +200,7 @@ class CommittedSpec:
 
     @cached_property
     def _files(self) -> tuple[Document, ...]:
-        folder = self.base.top / self.base.path(self.now.folder)
-        return tuple(map(self._as_now, Reader(self._tree).spec(folder)))
+        return tuple(map(self._as_now, Reader(self._tree).spec(self.base.top / self.base.path(self.now.folder))))
 
     def _as_now(self, document: Document) -> Document:
         """Return a file under its present name, which is another if its environment was moved."""

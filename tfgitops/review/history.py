@@ -48,8 +48,7 @@ class Base:
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the content of some files of the commit."""
         wanted = [path for path in paths if path in self.blobs]
-        found = _cat(self.top, [self.blobs[path] for path in wanted])
-        return dict(zip(wanted, found, strict=True))
+        return dict(zip(wanted, _cat(self.top, [self.blobs[path] for path in wanted]), strict=True))
 
     def find(self, path: str) -> bytes | None:
         """Return the content of any file of the commit, also of an unlisted one; None if there is none."""
@@ -196,8 +195,7 @@ def _unknown_ref(top: Path, name: str, *, default: bool) -> CompileError:
 
 def _no_merge_base(top: Path, name: str) -> CompileError:
     if not _is_shallow(top):
-        message = f"HEAD and '{name}' have no common commit"
-        return _no_base(message, "name a branch that this one was started from")
+        return _no_base(f"HEAD and '{name}' have no common commit", "name a branch that this one was started from")
     depth = _git(top, "rev-list", "--count", "HEAD").strip()
     branch = name.removeprefix("origin/")
     return _no_base(

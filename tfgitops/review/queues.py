@@ -143,8 +143,7 @@ def _title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, 
     """Return the name of a resource for people, and the number of devices in one unit of it."""
     for one in accelerators:
         if one.is_of(resource):
-            exact = one.resource == resource
-            return one.title if exact else f"{one.title} ({resource})", one.devices
+            return one.title if one.resource == resource else f"{one.title} ({resource})", one.devices
     return _TITLES.get(resource, resource), 1
 
 

@@ -121,8 +121,7 @@ class Guard:
             read = {path: read_manifest(f"{top}/{path}") for path in paths}
             return {path: text for path, text in read.items() if text is not None}
         named = {self._head.path(top / path): path for path in paths}
-        contents = self._head.read(named)
-        texts = {full: content.decode(errors="replace") for full, content in contents.items()}
+        texts = {full: content.decode(errors="replace") for full, content in self._head.read(named).items()}
         return {named[full]: text.replace("\r\n", "\n") for full, text in texts.items()}
 
     def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:

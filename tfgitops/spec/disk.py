@@ -160,8 +160,7 @@ def unwritable(path: Path, error: OSError, hint: str = "") -> CompileError:
 
 def _failed(code: str, path: Path, what: str, error: OSError, hint: str) -> Diagnostic:
     name = shown(path)
-    message = f"{name} {what}: {error.strerror or error}"
-    return Diagnostic(code=code, message=message, hint=hint, file=name)
+    return Diagnostic(code=code, message=f"{name} {what}: {error.strerror or error}", hint=hint, file=name)
 
 
 def shown(path: Path) -> str:

@@ -49,8 +49,7 @@ def inherited(blocks: Sequence[Mapping[str, Any]], defaults: Mapping[str, Any]) 
     """Return the block of a job, laid over those that it starts from, its own first, and over the defaults."""
     merged: dict[str, Any] = {}
     for block in reversed(blocks):
-        weaker = {key: value for key, value in merged.items() if key not in NOT_FROM}
-        merged = overlay_job(weaker, block)
+        merged = overlay_job({key: value for key, value in merged.items() if key not in NOT_FROM}, block)
     return _with_defaults(merged, defaults)
 
 

@@ -75,8 +75,7 @@ def load_file(path: Path, origin: str = "") -> Plugin:
     if not path.is_file() or path.suffix != ".py":
         hint = "name the file of a local plugin, such as plugins/cost.py"
         raise CompileError.of("TF902", f"{path} is not a Python file", hint)
-    plugin = Plugin(path.stem, None, "local", origin or path.name)
-    return _imported(plugin, partial(import_file, path), path)
+    return _imported(Plugin(path.stem, None, "local", origin or path.name), partial(import_file, path), path)
 
 
 def _imported(plugin: Plugin, run: Callable[[], Any], place: Path) -> Plugin:

@@ -90,8 +90,7 @@ def run(path: Path, *, refresh: bool = False) -> Iterator[Outcome]:
         if plugin.name in together.late:
             yield Outcome(name=name, fault="not tried: it did not come to an end before")
         else:
-            found = breaches(plugin, specs, settings=settings)
-            yield Outcome(name=name, fault="\n".join(map(str, found)))
+            yield Outcome(name=name, fault="\n".join(map(str, breaches(plugin, specs, settings=settings))))
 
 
 def _find(path: Path) -> tuple[list[Plugin], list[Case], list[Path], Settings]:

@@ -189,8 +189,7 @@ class Result:
 
     def tf_config(self, role: str, index: int = 0, job: str = "") -> dict[str, Any]:
         """Return the TF_CONFIG that a replica of a role gets."""
-        text = self.env(role, job)["TF_CONFIG"].replace("$(TASK_INDEX)", str(index))
-        return dict(json.loads(text))
+        return dict(json.loads(self.env(role, job)["TF_CONFIG"].replace("$(TASK_INDEX)", str(index))))
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""

@@ -144,8 +144,7 @@ def _anchor(scene: Scene) -> Diagnostic:
     message = f"'{word}' begins like {kind}, whose name has letters, digits, '-' and '_' alone"
     if len(word) == 1:
         message = f"'{opening}' begins {kind}, and no name is behind it"
-    hint = f"quote the text: '{word}'; {kind} is written `{name}`"
-    return scene.say(message, hint, len(word), at=scene.begun)
+    return scene.say(message, f"quote the text: '{word}'; {kind} is written `{name}`", len(word), at=scene.begun)
 
 
 def _block_text(scene: Scene) -> Diagnostic:

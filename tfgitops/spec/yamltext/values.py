@@ -205,8 +205,7 @@ class _Builder:
         self._count += 1
         if self._count > MAX_VALUES:
             message = f"aliases expand this file to more than {MAX_VALUES:,} values"
-            hint = "write it out, or use `defaults` or `from`"
-            self._give_up(alias, message, hint)
+            self._give_up(alias, message, "write it out, or use `defaults` or `from`")
         if not isinstance(value, dict | list):
             return value
         if depth >= MAX_DEPTH:
@@ -235,8 +234,7 @@ class _Builder:
         word = _GLUED_KEY.match(key)
         if word and event.implicit[0] and value.start_mark.index == value.end_mark.index:
             message, hint = f"no blank after the ':' of '{word[1]}'", f"write `{word[1]}: {key[word.end() :]}`"
-            column = event.start_mark.column + word.end() - 1
-            self._note(fault("TF103", message, event.start_mark.line, column, hint))
+            self._note(fault("TF103", message, event.start_mark.line, event.start_mark.column + word.end() - 1, hint))
 
     def _refuse_duplicate(self, key: str, event: Any, earlier: Any) -> None:
         message = f"the key '{key}' is given twice, in line {earlier.line + 1} and line {event.start_mark.line + 1}"

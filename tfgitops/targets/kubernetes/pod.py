@@ -100,8 +100,7 @@ def _judge_host(spec: Json) -> Iterator[Fault]:
     if spec.get("hostUsers") is False:
         for field in ("hostNetwork", "hostPID", "hostIPC"):
             if spec.get(field):
-                rule = f"k8s-host-{field.removeprefix('host').lower()}-host-users"
-                yield RULES.fault(rule, (field,), field=field)
+                yield RULES.fault(f"k8s-host-{field.removeprefix('host').lower()}-host-users", (field,), field=field)
 
 
 def _judge_dns(spec: Json) -> Iterator[Fault]:

@@ -45,8 +45,7 @@ def judge_policies(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
 
 def events_of(policy: Json) -> list[str]:
     """Give the events that a policy reacts to, wherever it names them, each once."""
-    named = [*policy.get("events", ()), *([policy["event"]] if policy.get("event") else ())]
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys([*policy.get("events", ()), *([policy["event"]] if policy.get("event") else ())]))
 
 
 def _judge_trigger(policy: Json, at: Route) -> Iterator[Fault]:

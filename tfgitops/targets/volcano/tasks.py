@@ -38,8 +38,7 @@ def judge_tasks(job: str, tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
     for i, task in enumerate(tasks):
         replicas, least = replicas_of(task), task.get("minAvailable", 0)
         if least > replicas:
-            rule = "task-min-over-replicas"
-            yield RULES.fault(rule, (*at, i, "minAvailable"), found=least, replicas=replicas)
+            yield RULES.fault("task-min-over-replicas", (*at, i, "minAvailable"), found=least, replicas=replicas)
         yield from _judge_pod_name(job, task, i, (*at, i))
         yield from _judge_numa(task, (*at, i))
     yield from judge_partitions(tasks, at)
