@@ -10,7 +10,7 @@ import updates
 import verdicts
 
 from tfgitops.review.changes import changes_between
-from tfgitops.targets.kubernetes.immutable import is_immutable
+from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.kubernetes.shape import shape_of
 from tfgitops.targets.volcano.defaults import applied, rewritten

@@ -6,8 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Accelerator, Environment, Job, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_gpu.families import NVIDIA, gpu_resources, is_nvidia, product_label
-from tfgitops_gpu.gpurules import check_containers, check_gpu
+from tfgitops_gpu.gpurules import NVIDIA, check_containers, check_gpu, gpu_resources, is_nvidia, product_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

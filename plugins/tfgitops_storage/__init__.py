@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_storage.mounts import claim_manifest, mounts, pod_parts, shared_memory
-from tfgitops_storage.volumerules import check_access, check_role, check_volume
+from tfgitops_storage.volumes import (
+    check_access,
+    check_role,
+    check_volume,
+    claim_manifest,
+    mounts,
+    pod_parts,
+    shared_memory,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

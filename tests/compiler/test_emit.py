@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from tfgitops.compiler.emit import emit
-from tfgitops.targets.kubernetes.order import ordered
+from tfgitops.targets.routes import ordered
 
 # Texts that some reader takes for something else.
 WORDS = """

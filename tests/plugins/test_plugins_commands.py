@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 from tfgitops.cli import app
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.testing import find_plugins
-from tfgitops.testing.scaffold.create import forms_of
-from tfgitops.testing.scaffold.localentry import with_local_plugin
+from tfgitops.testing.scaffold.create import forms_of, with_local_plugin
 
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 PACKAGE = {

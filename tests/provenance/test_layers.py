@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tfgitops import Plugins, compile_environment
-from tfgitops.provenance.layers import Writing, writings
+from tfgitops.provenance.sources import Writing, writings
 from tfgitops.targets.routes import MISSING, leaves, reach
 
 if TYPE_CHECKING:

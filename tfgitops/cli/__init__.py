@@ -9,8 +9,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import command_app, example
+from tfgitops.cli.commandapp import command_app, example, guarded
 
 COMMANDS = {
     "build": "environments/prod",

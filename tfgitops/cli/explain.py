@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import Form, NoColour, Without
 from tfgitops.cli.completion import environments, field_names, objects
 from tfgitops.cli.environments import opened
-from tfgitops.cli.options import Form, NoColour, Without
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.report.as_json import json_document, problems
 from tfgitops.report.explanation import answer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tfgitops.cli.commandapp import Paths, Quiet, Without
 from tfgitops.cli.environments import opened
-from tfgitops.cli.options import Paths, Quiet, Without
 from tfgitops.compiler.versionlock import versions, write_lock
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import Form, Without, command_app, example, guarded
 from tfgitops.cli.environments import plugins_here
-from tfgitops.cli.guard import guarded
-from tfgitops.cli.options import Form, Without, command_app, example
 from tfgitops.spec.disk import shown
 
 app = command_app()

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
 from tfgitops.cli.environments import compiled, opened, paths_of
-from tfgitops.cli.options import NoColour, Paths, Verbose, Without
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.show import Format, coloured, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import Form, Without
 from tfgitops.cli.environments import plugins_here
-from tfgitops.cli.options import Form, Without
 from tfgitops.report import codes
 from tfgitops.report.codes import reference
 from tfgitops.targets.nearest import did_you_mean

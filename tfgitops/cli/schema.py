@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import Without
 from tfgitops.cli.environments import plugins_here
-from tfgitops.cli.options import Without
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable
 from tfgitops.spec.schema.editors import for_editors

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tfgitops.cli.commandapp import Environment, FormatOption, Jobs, NoColour, Quiet, Without
 from tfgitops.cli.environments import one_environment, opened, undisturbed
-from tfgitops.cli.options import Environment, FormatOption, Jobs, NoColour, Quiet, Without
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.pinning import outlook, unpin_jobs
 from tfgitops.report.show import Format, show

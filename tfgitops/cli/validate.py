@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Without
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.cli.options import FormatOption, NoColour, Paths, Quiet, Strict, Without
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.buildreport import exceptions
 from tfgitops.report.show import Format, show

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from tfgitops.targets.kubernetes.order import ordered
 from tfgitops.targets.memo import by_content
+from tfgitops.targets.routes import ordered
 
 # A plain scalar starts with a letter, `/`, `_`, `$` or an option's dashes, so that no reader sees a number or
 # one of YAML's signs in it. A colon is inside a word, a blank single and between words, a hash nowhere.

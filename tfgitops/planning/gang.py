@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from tfgitops.spec.model import Job, Role
 
-
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
 """Where none of them is written, all pods start together, and no number can be wrong."""
 

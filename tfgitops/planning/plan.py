@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.gang import check_gang
 from tfgitops.planning.jobmanifest import job_manifest
-from tfgitops.planning.overlays import check_overlays
-from tfgitops.planning.rolecheck import check_role, check_workdir
+from tfgitops.planning.rolecheck import check_overlays, check_role, check_workdir
 from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object

@@ -13,11 +13,9 @@ from bisect import bisect
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops.provenance.experiment import counterpart
-from tfgitops.provenance.layers import removed
+from tfgitops.provenance.experiment import counterpart, holder_of, holders, home, said_by, saying, written
 from tfgitops.provenance.replanned import JOB, Trial
-from tfgitops.provenance.sources import DEFAULT, OVERLAYS, PLUGIN, Source, given, made
-from tfgitops.provenance.variants import holder_of, holders, home, said_by, saying, written
+from tfgitops.provenance.sources import DEFAULT, OVERLAYS, PLUGIN, Source, given, made, removed
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.routes import MISSING, leaves, reach, steps, value_at
 from tfgitops.targets.volcano.identity import PLACEHOLDER

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.provenance.experiment import influences, moved
+from tfgitops.provenance.experiment import (
+    SETTINGS,
+    environments,
+    home,
+    influences,
+    moved,
+    tops_of,
+    tops_of_environment,
+    variants,
+    written,
+)
 from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
-from tfgitops.provenance.variants import SETTINGS, environments, home, tops_of, tops_of_environment, variants, written
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED
 from tfgitops.targets.routes import leaves, reach, value_at
 
@@ -18,7 +27,6 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.model import Environment
     from tfgitops.targets.routes import Route
-
 
 _KEEP = "keep"
 """What a plugin says of an object beside its manifest."""

@@ -8,12 +8,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.settingsfile import TABLE, find_setting
+from tfgitops.provenance.experiment import SETTINGS
 from tfgitops.provenance.jobs import JobSources
-from tfgitops.provenance.layers import writings
 from tfgitops.provenance.objects import ObjectSources
 from tfgitops.provenance.replanned import Drafts, JobPatches
-from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, OVERLAYS, PIN, PLUGIN, SETTING, given
-from tfgitops.provenance.variants import SETTINGS
+from tfgitops.provenance.sources import CONTROLLER, DEFAULT, OVERLAY, OVERLAYS, PIN, PLUGIN, SETTING, given, writings
 from tfgitops.spec.places import role_depth
 from tfgitops.spec.project import find_root
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
-    from tfgitops.provenance.layers import Writing
+    from tfgitops.provenance.sources import Writing
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.model import Environment, Job
     from tfgitops.targets.routes import Route

@@ -7,8 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import Planner
-from tfgitops.provenance.experiment import influences, moved
-from tfgitops.provenance.variants import alone, holder_of, holders, home, said_by, tops_of, variants, written
+from tfgitops.provenance.experiment import (
+    alone,
+    holder_of,
+    holders,
+    home,
+    influences,
+    moved,
+    said_by,
+    tops_of,
+    variants,
+    written,
+)
 from tfgitops.targets.kubernetes.merge import RULES, Rule
 from tfgitops.targets.routes import MISSING, leaves, value_at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfgitops.provenance.layers import writings
+from tfgitops.provenance.sources import writings
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import pod_requests
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
-from tfgitops.targets.kubernetes.immutable import is_immutable
 from tfgitops.targets.kubernetes.merge import name_of
+from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import PLACEHOLDER, digest, is_mutable

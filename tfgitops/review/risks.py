@@ -12,7 +12,7 @@ from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
 from tfgitops.targets.kubernetes.image import pod_images
-from tfgitops.targets.kubernetes.immutable import grows
+from tfgitops.targets.kubernetes.objectkinds import grows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

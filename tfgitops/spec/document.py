@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tfgitops.spec.yamltext import Node
     from tfgitops.targets.routes import Route
 
-
 _BEGIN = re.compile(r"(?:[&!]\S*\s+)*([|>].*\n?)?")
 """The anchor and the tag before a value, and the header of a block scalar."""
 

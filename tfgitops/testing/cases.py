@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.pipeline import Compiled
     from tfgitops.plugins.door import Plugins
     from tfgitops.testing.bench import Settings
 

@@ -13,15 +13,20 @@ from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Patch
 from tfgitops.testing.bench import opened
+from tfgitops.testing.contractchecks import (
+    dependent_on_hashes,
+    depends_on_key_order,
+    digest,
+    misattributed,
+    undescribed,
+)
 from tfgitops.testing.finding import find_plugins, load, together
-from tfgitops.testing.keychecks import misattributed, undescribed
-from tfgitops.testing.orderchecks import dependent_on_hashes, depends_on_key_order, digest
 from tfgitops.testing.purity import WatchedPlugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.pipeline import Compiled
     from tfgitops.plugins.door import Plugin
     from tfgitops.spec.places import Places
     from tfgitops.targets.routes import Route

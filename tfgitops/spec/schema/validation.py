@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Errors = Iterator[ValidationError]
 
-
 ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
 """Keywords that one file need not keep, since what it lacks may stand in another."""
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Route
 
-
 Saying = tuple[str, str, str]
 """What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 _OPERATOR_AT = re.compile(r"[<>]\(|<<<|<<-|&>>|;;&|<<|>>|&>|&&|\|\||\|&|;;|;&|<&|>&|<>|>\||[;&|()<>\n]").match
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|", "&>", "&>>", "<<<"})
 _ENDS_OF_PATTERNS = frozenset({";;", ";&", ";;&"})
