@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.volcano.defaults import applied, immutable_fields, stored
-from tfgitops.targets.volcano.metadata import judge_metadata
+from tfgitops.targets.volcano.job import judge_metadata
 from tfgitops.targets.volcano.tasks import judge_partitions, judge_topologies, replicas_of
 
 if TYPE_CHECKING:

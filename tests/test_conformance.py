@@ -17,8 +17,7 @@ import yaml
 from smallest import smallest
 
 from tfgitops.planning import template
-from tfgitops.targets.volcano import drift as volcano_drift
-from tfgitops.targets.volcano.defaults import drift, stored
+from tfgitops.targets.volcano.defaults import DRIFT_RULES, drift, stored
 from tfgitops.targets.volcano.job import judge_job
 from tfgitops.targets.volcano.queue import judge_queue
 
@@ -122,7 +121,7 @@ def test_what_is_refused_is_kept_as_a_smallest_spec_and_replayed(
 def test_a_default_that_the_compiler_does_not_write_is_a_disagreement(
     search: generated.Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert all(generated.DRIFTS in message for message, _ in volcano_drift.RULES.values())
+    assert all(generated.DRIFTS in message for message, _ in DRIFT_RULES.values())
     monkeypatch.setattr(template, "_write_defaults", lambda _: None)
     container = {"ports": [{"containerPort": 1}]}
     search.look({**SPEC, "jobs": {"train": {"image": "tf", "worker": 1, "container": container}}})

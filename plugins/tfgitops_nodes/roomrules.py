@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops import Job, Note, Problem, Role, did_you_mean, gang_pods, is_extended, pod_requests, quantity
 from tfgitops_nodes.packing import Need, Shortage, fits, room, shortages
-from tfgitops_nodes.pools import Amounts, Pool, Wish, is_slot, read_pools, wish_of
-from tfgitops_nodes.slots import routes_of, slots_of
+from tfgitops_nodes.pools import Amounts, Pool, Wish, is_slot, read_pools, routes_of, slots_of, wish_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfgitops.targets.volcano.drift import RULES
+from tfgitops.targets.volcano.defaults import DRIFT_RULES
 from tfgitops.targets.volcano.stricter import ADMITTED, STRICTER
 
 if TYPE_CHECKING:
@@ -111,6 +111,6 @@ def test_drift_is_told_beside_a_warning(compile_spec: Compile, monkeypatch: pyte
     assert compile_spec(JOBS % policies).codes == ["TF502"]
     monkeypatch.setattr(
         "tfgitops.admission.admit.judge_drift",
-        lambda *_: [RULES.fault("drift-dropped", ("spec", "queue"), place="x", after="y")],
+        lambda *_: [DRIFT_RULES.fault("drift-dropped", ("spec", "queue"), place="x", after="y")],
     )
     assert compile_spec(JOBS % policies).codes == ["TF502", "TF502"]

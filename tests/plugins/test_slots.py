@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfgitops_nodes.slots import slots_of
+from tfgitops_nodes.pools import slots_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builder import cut, spec_with
 
+from tfgitops.spec.committed import own_digest
 from tfgitops.spec.document import Document
-from tfgitops.spec.jobdigest import own_digest
 from tfgitops.spec.yamltext import has_aliases, parse
 
 TEXT = """\

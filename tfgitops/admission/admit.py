@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets.memo import by_content
-from tfgitops.targets.volcano import drift, useless
-from tfgitops.targets.volcano.defaults import stored
-from tfgitops.targets.volcano.drift import judge_drift
+from tfgitops.targets.volcano import useless
+from tfgitops.targets.volcano.defaults import DRIFT_RULES, judge_drift, stored
 from tfgitops.targets.volcano.job import judge_stored
 from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.queue import SAID_TWICE, judge_queue
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *drift.RULES}
+_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES}
 """Rules that the cluster has not: without them the object would hang, drift, rerun or fail later."""
 
 

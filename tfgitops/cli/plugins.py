@@ -81,7 +81,7 @@ def try_(
     refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
-    from tfgitops.testing.plugintests import run  # noqa: PLC0415
+    from tfgitops.testing.cases import run  # noqa: PLC0415
 
     outcomes = []
     for outcome in run(path, refresh=refresh):

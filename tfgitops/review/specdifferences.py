@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfgitops.plugins.settingsfile import TABLE
 from tfgitops.review.committedspecs import SettingsFile
-from tfgitops.spec.jobdigest import NO_NEW_RUN
+from tfgitops.spec.committed import NO_NEW_RUN
 from tfgitops.spec.places import role_depth
 from tfgitops.spec.project import read_project
 from tfgitops.targets.routes import MISSING, Route

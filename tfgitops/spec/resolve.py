@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec.committed import own_digest
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.jobdigest import own_digest
 from tfgitops.spec.model import Environment, Job, Role
 from tfgitops.spec.places import NOT_FROM, NOT_INHERITED, Places
 from tfgitops.spec.schema.validation import validate

@@ -15,18 +15,16 @@ from tfgitops import fetcher
 
 if TYPE_CHECKING:
     from tfgitops.testing.bench import HEAD, Bench
-    from tfgitops.testing.cases import Case, CaseFailedError, find_cases
+    from tfgitops.testing.cases import Case, CaseFailedError, PluginTests, find_cases
     from tfgitops.testing.contract import RULES, Breach, ContractError, breaches, check_plugin
     from tfgitops.testing.finding import find_plugins
-    from tfgitops.testing.plugintests import PluginTests
     from tfgitops.testing.result import Container, JobManifest, Manifest, Pod, Result, Task
 
 _HOMES = {
     "bench": ("HEAD", "Bench"),
-    "cases": ("Case", "CaseFailedError", "find_cases"),
+    "cases": ("Case", "CaseFailedError", "PluginTests", "find_cases"),
     "contract": ("RULES", "Breach", "ContractError", "breaches", "check_plugin"),
     "finding": ("find_plugins",),
-    "plugintests": ("PluginTests",),
     "result": ("Container", "JobManifest", "Manifest", "Pod", "Result", "Task"),
 }
 __getattr__ = fetcher(globals(), _HOMES)  # pytest loads a module of this package at each start, and nothing else of it

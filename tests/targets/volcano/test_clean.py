@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from example_job import JOB, changed
 
-from tfgitops.targets.volcano.defaults import stored
-from tfgitops.targets.volcano.drift import judge_drift
+from tfgitops.targets.volcano.defaults import judge_drift, stored
 from tfgitops.targets.volcano.job import judge_stored
 from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.useless import judge_use

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from example_job import JOB, changed, queue
 
-from tfgitops.targets.volcano.defaults import drift, noop, stored
-from tfgitops.targets.volcano.drift import judge_drift
+from tfgitops.targets.volcano.defaults import drift, judge_drift, noop, stored
 
 TASK = "spec.tasks.0"
 CONTAINER = f"{TASK}.template.spec.containers.0"

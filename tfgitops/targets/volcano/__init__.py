@@ -1,9 +1,8 @@
 """Volcano: what a cluster with Volcano does with a Job or a Queue, each answer in one module (docs/volcano.md).
 
 Question                                                              Module
-What does the cluster store of a manifest, and what cannot change?    defaults
-Where does the stored object differ from Git, and is that a fault?    drift
-Would the cluster admit a Job?                                        job (asks metadata, policies and tasks)
+What does the cluster store, where is it not Git's, what is fixed?    defaults
+Would the cluster admit a Job?                                        job (asks tasks)
 Would the cluster admit a Queue beside the others?                    queue (asks queuetree)
 What is admitted, and then hangs, fails or does nothing?              useless
 Which of our rules refuse what the cluster takes, and why?            stricter

@@ -1,21 +1,23 @@
-"""What the server makes of a Job or a Queue: pruned, defaulted, rewritten by the webhook, frozen in part."""
+"""What the server stores of an object: its defaults, how `kubectl apply` merges, and where that differs from Git."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes import duration
+from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.quantity import canonical, parse
 from tfgitops.targets.kubernetes.shape import Notes, Shape, settle, shape_of
-from tfgitops.targets.volcano.drift import difference, three_way
+from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.queuetree import ROOT_QUEUE, rooted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from tfgitops.targets.routes import Route
 
@@ -222,3 +224,51 @@ def immutable_fields(live: Json, after: Json) -> list[Route]:
     shape = shape_of("volcano.schema.json", "Job")
     routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
     return [route for route in routes if not is_mutable(route)]
+
+
+_SHOWN_MAX = 60
+DRIFT_RULES = Rules.read("""
+    drift-added: {place} is left out, and the server would store {after} | write {after} there
+    drift-dropped: {place} is {found}, and the server would drop it | leave it out
+    drift-changed: {place} is {found}, and the server would store {after} | write {after}
+""")
+
+
+def three_way(live: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge `new` into `live`, dropping what `old` had and `new` has no more; lists replace each other whole."""
+    merged: dict[str, Any] = {**{key: live[key] for key in live if key in new or key not in old}, **new}
+    for key in live.keys() & new.keys():
+        if isinstance(live[key], dict) and isinstance(new[key], dict):
+            before = old.get(key)
+            merged[key] = three_way(live[key], before if isinstance(before, dict) else {}, new[key])
+    return merged
+
+
+def difference(before: Any, after: Any, at: Route = ()) -> list[Route]:
+    """List the outermost places at which two JSON values differ."""
+    if before is after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        pairs = [(key, before.get(key, MISSING), after.get(key, MISSING)) for key in {**before, **after}]
+        return [route for key, old, new in pairs for route in difference(old, new, (*at, key))]
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [
+            route for i, pair in enumerate(zip(before, after, strict=True)) for route in difference(*pair, (*at, i))
+        ]
+    return [] if type(before) is type(after) and before == after else [at]
+
+
+def judge_drift(manifest: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fault]:
+    """Judge a manifest beside the object that the server would store."""
+    for at in difference(manifest, after):
+        given, kept = reach(manifest, at), reach(after, at)
+        rule = "drift-added" if given is MISSING else "drift-dropped" if kept is MISSING else "drift-changed"
+        place = ".".join(map(str, at))
+        yield DRIFT_RULES.fault(rule, at, found=_show(given), expected=_show(kept), place=place, after=_show(kept))
+
+
+def _show(value: Any) -> str:
+    if value is MISSING:
+        return ""
+    text = json.dumps(value) if isinstance(value, dict | list) else show(value)
+    return text if len(text) <= _SHOWN_MAX else show(value)

@@ -8,7 +8,7 @@ from tfgitops.targets.kubernetes.fault import Fault, Rules
 from tfgitops.targets.kubernetes.quantity import NANO, style_of, write
 from tfgitops.targets.kubernetes.resources import is_countable, is_extended
 from tfgitops.targets.volcano.defaults import stored
-from tfgitops.targets.volcano.metadata import judge_metadata
+from tfgitops.targets.volcano.job import judge_metadata
 from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.routes import Route
 from tfgitops.targets.volcano.job import go_int
-from tfgitops.targets.volcano.policies import events_of, place_of
-from tfgitops.targets.volcano.tasks import replicas_of
+from tfgitops.targets.volcano.tasks import events_of, place_of, replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
