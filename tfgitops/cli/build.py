@@ -72,11 +72,7 @@ def build(
 
 
 def _consent(results: list[Compiled], **given: Any) -> Consent:
-    """Return the consent that a command line gives.
-
-    Raises:
-        BadParameter: it names a job that there is not.
-    """
+    """Return the consent that a command line gives; raise BadParameter if it names a job that there is not."""
     from tfgitops.review.restarts import Consent  # noqa: PLC0415 - a check asks for no consent
 
     consent = Consent(**given)

@@ -53,8 +53,7 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 def one_environment(path: Path) -> Path:
     """Return the folder of the one environment that a path stands for.
 
-    Raises:
-        CompileError: it stands for none, or for several.
+    Raises CompileError if it stands for none, or for several.
     """
     folders = find_environments(path)
     if len(folders) > 1:

@@ -47,10 +47,8 @@ def open_session(
     """Find the environments that some paths stand for, their root and its plugins.
 
     ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on. With
-    ``keep_absent`` a path at which no environment is may be one at which there was one.
-
-    Raises:
-        CompileError: a path is not there, has no environment, cannot be read, or they have more than one root.
+    ``keep_absent`` a path at which no environment is may be one at which there was one. Raises CompileError if a path
+    is not there, has no environment, cannot be read, or they have more than one root.
     """
     surveys = [(path, survey(path)) for path in paths]
     kept = {id(found) for _, found in surveys if keep_absent and found.absent}

@@ -31,11 +31,7 @@ def versions(session: Session) -> dict[str, str]:
 
 
 def write_lock(session: Session) -> Path:
-    """Record the versions in use, and return the file.
-
-    Raises:
-        CompileError: it cannot be written.
-    """
+    """Record the versions in use, and return the file; raise CompileError if it cannot be written."""
     path = session.project.root / LOCK
     lines = [f'{name} = "{version}"\n' for name, version in versions(session).items()]
     try:
@@ -56,8 +52,7 @@ def _digest(project: Project, plugin: str) -> str:
 def refuse_changed_plugins(project: Project) -> None:
     """Let no local plugin run that is not the one of the lock: to import it is to run it.
 
-    Raises:
-        CompileError: there is no lock, or the file of a local plugin has another digest.
+    Raises CompileError if there is no lock, or the file of a local plugin has another digest.
     """
     if not project.plugins:
         return
@@ -75,10 +70,8 @@ def refuse_changed_plugins(project: Project) -> None:
 def check_lock(session: Session, *, locked: bool = False, strict: bool = False) -> list[Diagnostic]:
     """Say where the versions in use are not those of the lock, as errors if these are asked for.
 
-    With ``locked``, a missing lock is an error too; with ``strict``, warnings are errors.
-
-    Raises:
-        CompileError: the lock cannot be read, or is no list of versions.
+    With ``locked``, a missing lock is an error too; with ``strict``, warnings are errors. Raises CompileError if the
+    lock cannot be read, or is no list of versions.
     """
     recorded = _recorded(session.project)
     if recorded is None:

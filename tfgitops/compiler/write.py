@@ -45,8 +45,7 @@ class Difference:
 def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     """Compare an environment's manifests with what was compiled; reads, and writes nothing.
 
-    Raises:
-        CompileError: a file of others, or a link, is where one of ours must go, or a path leads elsewhere.
+    Raises CompileError if a file of others, or a link, is where one of ours must go, or a path leads elsewhere.
     """
     wanted = _texts(files)
     top = folder / MANIFESTS
@@ -102,9 +101,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
     """Write what is missing, stale or edited, and remove what is ours and no longer produced.
 
     Each file is replaced as a whole: after a fault it is the old one or the new one. Foreign files are not touched.
-
-    Raises:
-        CompileError: the output cannot be written.
+    Raises CompileError if the output cannot be written.
     """
     wanted = _texts(files)
     top = folder / MANIFESTS
@@ -123,8 +120,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
 def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
     """Replace a file as a whole: after a fault it is the old one or the new one.
 
-    Raises:
-        OSError: it cannot be written; it names this file, and not the one by which it is replaced.
+    Raises OSError if it cannot be written; it names this file, and not the one by which it is replaced.
     """
     final = str(path)
     folder, _, name = final.rpartition("/")
@@ -183,8 +179,7 @@ def _locked(handle: int) -> bool:
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
     """Keep others that write off an environment; one that comes second says so, and waits.
 
-    Raises:
-        CompileError: the folder cannot be opened.
+    Raises CompileError if the folder cannot be opened.
     """
     if fcntl is None:
         yield

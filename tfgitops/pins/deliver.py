@@ -69,8 +69,7 @@ def deliver(
 def _write(one: Delivery, session: Session, consent: Consent) -> None:
     """Write one environment; where jobs are to be pinned, it is compiled once more before.
 
-    Raises:
-        CompileError: a training would restart by accident, or the output cannot be written.
+    Raises CompileError if a training would restart by accident, or the output cannot be written.
     """
     one.differences = compare(one.folder, one.files)
     if one.compiled and not consent.all:

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the names of the committed Jobs of some jobs of an environment.
 
-    ``committed`` are the texts of manifests by path; without it, those of the working tree.
-
-    Raises:
-        CompileError: there is no such job, or its committed manifest is missing, edited, or another's.
+    ``committed`` are the texts of manifests by path; without it, those of the working tree. Raises CompileError if
+    there is no such job, or its committed manifest is missing, edited, or another's.
     """
     spec = SpecFiles(load(folder))
     namespace = spec.merged.get("namespace")
@@ -57,10 +55,8 @@ def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = "edit it by 
 
     The pin goes into the job's own block, in ``jobs/<job>.yaml`` or ``environment.yaml``; an inherited job gets a block
     there, since a pin must not affect other environments. Every other byte of the files stays. The next compile checks
-    that the committed manifests have these names. ``way_out`` is the hint for a file that cannot be edited.
-
-    Raises:
-        CompileError: there is no such job, or a file cannot be edited.
+    that the committed manifests have these names. ``way_out`` is the hint for a file that cannot be edited. Raises
+    CompileError if there is no such job, or a file cannot be edited.
     """
     spec = SpecFiles(load(folder), way_out)
     jobs = spec.known(names)
@@ -85,8 +81,7 @@ def pin_jobs(folder: Path, names: Mapping[str, str], way_out: str = "edit it by 
 def refuse_uncommitted(folder: Path, jobs: Iterable[str]) -> None:
     """Refuse to pin a job to a manifest that is not committed, and so never ran; without Git, accept all.
 
-    Raises:
-        CompileError: a manifest in the working tree is not the one of the newest commit.
+    Raises CompileError if a manifest in the working tree is not the one of the newest commit.
     """
     from tfgitops.review.history import find_head  # noqa: PLC0415 - for one command
 
@@ -111,8 +106,7 @@ def _uncommitted(job: str, path: Path, head: Base) -> Diagnostic:
 def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
     """Remove the pins of jobs of an environment: all of them, or none.
 
-    Raises:
-        CompileError: there is no such job, one is not pinned, or its pin cannot be removed from its file.
+    Raises CompileError if there is no such job, one is not pinned, or its pin cannot be removed from its file.
     """
     spec = SpecFiles(load(folder))
     pinned = {}
@@ -144,10 +138,8 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
 def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) -> tuple[Compiled, list[str]]:
     """Pin jobs that would restart to their committed runs, and compile again: all of it, or nothing.
 
-    Committed manifests are restored in the working tree. Returns the environment, and a line for each pin.
-
-    Raises:
-        CompileError: a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
+    Committed manifests are restored in the working tree. Returns the environment, and a line for each pin. Raises
+    CompileError if a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
     """
     folder, restarts = compiled.folder, list(restarts)
     names = {restart.job.name: restart.old_name for restart in restarts}

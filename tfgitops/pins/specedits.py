@@ -125,11 +125,7 @@ class SpecFiles:
 
 
 def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
-    """Replace files whose content differs, or none of them.
-
-    Raises:
-        CompileError: a file cannot be written.
-    """
+    """Replace files whose content differs, or none of them; raise CompileError if a file cannot be written."""
     try:
         for path, content in after.items():
             if content != before[path]:

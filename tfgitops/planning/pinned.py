@@ -94,8 +94,7 @@ def committed_job(job: str, namespace: str, texts: Mapping[str, str], pin: str =
         texts: of the committed manifests, by path.
         pin: the name of the Job; empty to take the one that is there.
 
-    Raises:
-        RefusedError: there is none, it was changed, or it is another's.
+    Raises RefusedError if there is none, it was changed, or it is another's.
     """
     path = job_path(job)
     if path not in texts:
@@ -128,8 +127,7 @@ def read_committed(path: str, text: str, *sources: str) -> Committed:
         text: with LF line ends.
         sources: how the source that its header names may end; anything, if none is given.
 
-    Raises:
-        RefusedError: it is not ours, it was edited, or it does not hold the object of its name.
+    Raises RefusedError if it is not ours, it was edited, or it does not hold the object of its name.
     """
     shown = f"{MANIFESTS}/{path}"
     header = read_header(text)
@@ -163,9 +161,7 @@ class Needs:
         """Yield the committed files of ours that a job needs, and that neither the compile nor a job before it has.
 
         What is neither made nor committed was never the spec's to write: it exists in the cluster, or it does not.
-
-        Raises:
-            RefusedError: one of the files cannot be kept.
+        Raises RefusedError if one of the files cannot be kept.
         """
         label = f"{JOB_LABEL}: {job.manifest['metadata']['labels'][JOB_LABEL]}\n"
         todo = [*references(job.manifest)]

@@ -223,8 +223,7 @@ _WRITTEN_BY_CORE = {
 def plain_patch(answer: Patch) -> Patch:
     """Return a patch in plain values; its value may be shared with equal patches, and is not to be changed.
 
-    Raises:
-        AnswerError: it is none, or says what no plugin may say.
+    Raises AnswerError if it is none, or says what no plugin may say.
     """
     target, because = answer.target, answer.because
     kind, *roles = target if type(target) is tuple and target and type(target[0]) is str else ("",)

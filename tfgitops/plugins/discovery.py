@@ -32,10 +32,8 @@ _LIMIT, _TRACE = "TFGITOPS_HOOK_SECONDS", "TFGITOPS_TRACE"
 def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plugins:
     """Find the plugins that are installed, and the local ones that a repository names.
 
-    One that cannot be imported, or is of another version of the contract, is there with its fault.
-
-    Raises:
-        CompileError: one that is to be left out, or has settings, is not there; or an environment variable is wrong.
+    One that cannot be imported, or is of another version of the contract, is there with its fault. Raises CompileError
+    if one that is to be left out, or has settings, is not there; or an environment variable is wrong.
     """
     without, seconds, traced = frozenset(without), hook_seconds(), _traced()
     points = entry_points(group=GROUP)

@@ -31,8 +31,7 @@ class AnswerError(Exception):
 def plain_map(value: Any, name: str, further: tuple[type, ...] = ()) -> dict[str, Any]:
     """Copy a map, and all that is in it, into plain values; ``further`` are scalars that it may hold too.
 
-    Raises:
-        AnswerError: it is no map, or something in it is no JSON that a manifest can hold.
+    Raises AnswerError if it is no map, or something in it is no JSON that a manifest can hold.
     """
     expect(isinstance(value, Mapping), name, value, "a map")
     plain: dict[str, Any] = _plain(value, (name,), further)
@@ -43,10 +42,8 @@ def named_by_content(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest whose name ends with ``-`` and the first eight hexadecimal digits of a digest of all of it.
 
     A pod that refers to the object by this name refers to this content. With other content, the pod's Job is another
-    one, while Jobs that run, or are pinned, keep the old object.
-
-    Raises:
-        AnswerError: it holds what no manifest can hold.
+    one, while Jobs that run, or are pinned, keep the old object. Raises AnswerError if it holds what no manifest can
+    hold.
     """
     named = plain_map(manifest, "manifest")
     text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -26,8 +26,7 @@ TABLE = ("tool", "tfgitops", "settings")
 def judge_settings(project: Project, plugins: Plugins) -> Iterator[Diagnostic]:
     """Yield what is wrong with the settings of each plugin that says what they may be.
 
-    Raises:
-        CompileError: two plugins own one key, or a fragment has no place.
+    Raises CompileError if two plugins own one key, or a fragment has no place.
     """
     for plugin in plugins.plugins:
         if schema := plugins.schema.settings.get(str(plugin)):

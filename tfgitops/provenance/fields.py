@@ -65,10 +65,8 @@ def find(manifest: Any, text: str) -> Route:
     """Return the route of a field that is written as `spec.tasks[worker].replicas`, or with indices, `spec.tasks[0]`.
 
     A key with dots stands in brackets, with or without quotes. A lone dot is the whole manifest. Names on the way may
-    be left out where one field alone is meant: `worker.image`.
-
-    Raises:
-        FieldError: it is not written so, or there is no such field.
+    be left out where one field alone is meant: `worker.image`. Raises FieldError if it is not written so, or there is
+    no such field.
     """
     waiting = tokens(text)
     route: Route = ()
@@ -120,11 +118,7 @@ def _short_ones(manifest: Any, begun: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Take a written field apart.
-
-    Raises:
-        FieldError: a bracket is not closed, or a name is missing.
-    """
+    """Take a written field apart; raise FieldError if a bracket is not closed, or a name is missing."""
     rest = text.removeprefix(".")
     found: list[str] = []
     while rest:

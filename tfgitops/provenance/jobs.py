@@ -61,10 +61,8 @@ class JobSources:
     def of(self, manifest: Manifest, at: Route, *, briefly: bool = False) -> Iterator[Source]:
         """Yield the sources of one field of the planned manifest, the strongest first.
 
-        With ``briefly`` a key that has the field's value, and gives it another one, is taken for all that do.
-
-        Raises:
-            LookupError: the spec gives no such field.
+        With ``briefly`` a key that has the field's value, and gives it another one, is taken for all that do. Raises
+        LookupError if the spec gives no such field.
         """
         name = manifest["metadata"]["name"]
         trial: Trial | None = self._whole

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.provenance.fields import written
-from tfgitops.provenance.lookup import fields, route_of, select, title
+from tfgitops.provenance.lookup import fields, route_of, select, summarize, title
 from tfgitops.provenance.origins import Provenance
-from tfgitops.provenance.summary import summarize
 from tfgitops.report import explanation_text
 from tfgitops.report.as_json import place
 from tfgitops.spec.committed import MANIFESTS
@@ -16,19 +15,16 @@ from tfgitops.spec.disk import shown
 if TYPE_CHECKING:
     from tfgitops.compiler.pipeline import Compiled
     from tfgitops.plugins.door import Plugins
-    from tfgitops.provenance.lookup import Field
+    from tfgitops.provenance.lookup import Field, Summary
     from tfgitops.provenance.origins import Origin
-    from tfgitops.provenance.summary import Summary
     from tfgitops.report.explanation_text import Paper
 
 
 def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str | None, paper: Paper | None) -> Any:
     """Return the text about an object and a field of it, or without ``paper`` a part of a JSON document.
 
-    Without ``wanted`` it is the list of all objects, without ``field`` a job in short.
-
-    Raises:
-        CompileError: there is no such object or field.
+    Without ``wanted`` it is the list of all objects, without ``field`` a job in short. Raises CompileError if there is
+    no such object or field.
     """
     environment = compiled.environment
     assert environment is not None

@@ -45,11 +45,7 @@ class CommitTree:
         return self.base.top
 
     def resolved(self, path: Path) -> Path:
-        """Return a path without dots.
-
-        Raises:
-            OSError: no file can have such a name.
-        """
+        """Return a path without dots; raise OSError if no file can have such a name."""
         if "\0" in str(path):
             raise OSError(errno.EINVAL, "no file has such a name", str(path))
         return Path(posixpath.normpath(path))

@@ -105,8 +105,7 @@ class Base:
 def find_head(root: Path, places: Iterable[Path]) -> Base | None:
     """Return the newest commit with its files below some places; None without Git, repository or commit.
 
-    Raises:
-        CompileError: there is a repository that Git cannot read.
+    Raises CompileError if there is a repository that Git cannot read.
     """
     mark = next((folder / ".git" for folder in (root, *root.parents) if is_there(folder / ".git")), None)
     if mark is None:
@@ -135,8 +134,7 @@ def _holds_something(mark: Path) -> bool:
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     """Return the merge base of HEAD and a ref, with its files below some folders.
 
-    Raises:
-        CompileError: there is no Git, no repository, no such ref, or no merge base; each has a hint.
+    Raises CompileError if there is no Git, no repository, no such ref, or no merge base; each has a hint.
     """
     top = _top(root)
     name = ref or DEFAULT_REF

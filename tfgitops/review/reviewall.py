@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path], ref: str | None = None) -> Review:
     """Review compiled environments, and those below the same paths that only the base has.
 
-    Raises:
-        CompileError: Git cannot read the base.
+    Raises CompileError if Git cannot read the base.
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)

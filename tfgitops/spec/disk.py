@@ -29,8 +29,7 @@ _OTHERS: dict[Callable[[int], bool], str] = {
 def kind_of(path: Path) -> Kind:
     """Tell what a path is, through links; nothing only where nothing is.
 
-    Raises:
-        OSError: it cannot be looked at, is a link to nothing, or is neither a file nor a folder.
+    Raises OSError if it cannot be looked at, is a link to nothing, or is neither a file nor a folder.
     """
     try:
         mode = _status(path).st_mode

@@ -40,16 +40,10 @@ class Places:
             if problem.at[:1] == ("jobs",) and written[:2] != problem.at[:2]:
                 notes.append((f"inherited by the job '{problem.at[1]}'", self.span(problem.at[:2], on_key=True)))
             yield Diagnostic(
-                code=problem.code,
-                severity=problem.severity,
-                message=problem.message,
+                code=problem.code, severity=problem.severity, message=problem.message,
                 span=document.span(written, on_key=problem.on_key, words=problem.words or Words(None, problem.found)),
-                found=problem.found,
-                expected=problem.expected,
-                hint=problem.hint,
-                notes=tuple(notes),
-                at=written,
-            )
+                found=problem.found, expected=problem.expected, hint=problem.hint, notes=tuple(notes), at=written,
+            )  # fmt: skip
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:
         """Find where a route is written; if it is not, the place that is nearest to it."""

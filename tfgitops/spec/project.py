@@ -45,12 +45,9 @@ class Project:
 def find_root(environment: Path) -> Path:
     """Return the root of an environment's folder.
 
-    It is the nearest ancestor with ``.git``, or with a ``pyproject.toml`` that has ``[tool.tfgitops]``; else the
-    folder above ``environments/``; else the environment's parent.
-
-    Raises:
-        CompileError: a pyproject.toml on the way cannot be read, or has not the right form: it may be the root's, and
-            another root has other plugins and settings.
+    It is the nearest ancestor with ``.git``, or with a ``pyproject.toml`` that has ``[tool.tfgitops]``; else the folder
+    above ``environments/``; else the environment's parent. Raises CompileError if a pyproject.toml on the way cannot be
+    read, or has not the right form: it may be the root's, and another root has other plugins and settings.
     """
     for folder in (environment, *environment.parents):
         try:
@@ -134,8 +131,7 @@ class Survey:
 def find_environments(path: Path) -> list[Path]:
     """Return the folders of the environments that a path stands for, sorted.
 
-    Raises:
-        CompileError: the path is not there, something below it cannot be read, or no environment is below it.
+    Raises CompileError if the path is not there, something below it cannot be read, or no environment is below it.
     """
     if found := survey(path).checked().environments:
         return found

@@ -16,9 +16,8 @@ from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError, counted, has_errors, ordered
 from tfgitops.spec.disk import kind_of, resolved, shown
 from tfgitops.spec.project import find_environments, find_root, read_project
-from tfgitops.testing.bench import plain
+from tfgitops.testing.bench import find_plugins, load_file, load_package, names_plugins, plain
 from tfgitops.testing.contract import breaches, check_plugin
-from tfgitops.testing.finding import find_plugins, load_file, load_package, names_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,8 +66,7 @@ class Case:
             refresh: write the manifests and ``expected.txt`` anew instead, unless a plugin is at fault.
             settings: those of the plugins, where the case has no pyproject.toml.
 
-        Raises:
-            CaseFailedError: the result is another one.
+        Raises CaseFailedError if the result is another one.
         """
         __tracebackhide__ = True  # pytest shows what is different, not where this noticed
         results = self._compile(plugins, settings)
@@ -127,8 +125,7 @@ class Case:
 def find_cases(folder: Path) -> list[Case]:
     """Return the cases of a folder that has ``ok/`` and ``bad/``, or one of them, sorted.
 
-    Raises:
-        CompileError: there is none.
+    Raises CompileError if there is none.
     """
     found = [
         Case(folder=place.resolve(), good=kind == "ok")
@@ -197,10 +194,7 @@ def run(path: Path, *, refresh: bool = False) -> Iterator[Outcome]:
     """Try each case, and then each plugin's contract, in a package's folder, a repository, or for one local file.
 
     ``refresh`` writes anew what the cases expect. Where there are no cases, the contract is checked on the repository's
-    environments.
-
-    Raises:
-        CompileError: there is no plugin, or nothing to try it on.
+    environments. Raises CompileError if there is no plugin, or nothing to try it on.
     """
     plugins, cases, specs, settings = _find(resolved(path))
     together = find_plugins(*plugins)

@@ -12,7 +12,7 @@ from tfgitops.plugins.answers import accept
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Patch
-from tfgitops.testing.bench import opened
+from tfgitops.testing.bench import find_plugins, load, opened, together
 from tfgitops.testing.contractchecks import (
     dependent_on_hashes,
     depends_on_key_order,
@@ -20,7 +20,6 @@ from tfgitops.testing.contractchecks import (
     misattributed,
     undescribed,
 )
-from tfgitops.testing.finding import find_plugins, load, together
 from tfgitops.testing.purity import WatchedPlugin
 
 if TYPE_CHECKING:

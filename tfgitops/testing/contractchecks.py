@@ -23,8 +23,7 @@ from tfgitops.report.text import render
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.routes import MISSING
-from tfgitops.testing.bench import opened
-from tfgitops.testing.finding import find_plugins
+from tfgitops.testing.bench import find_plugins, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -153,10 +152,7 @@ def dependent_on_hashes(
     """Return the indices of the specs that do not compile to the same in processes with other hash seeds.
 
     ``here`` are the digests of the results in this process. Only a plugin that is a module can be imported in another
-    process; for any other plugin the list is empty.
-
-    Raises:
-        CompileError: another process cannot use the plugin.
+    process; for any other plugin the list is empty. Raises CompileError if another process cannot use the plugin.
     """
     if not isinstance(plugin.hooks, ModuleType) or not plugin.hooks.__file__:
         return []

@@ -42,9 +42,7 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
     A map that loses its last entry becomes ``{}``. A comment at the end of the line of an entry that is taken out goes
     with it; those on lines of their own stay. ``changes`` gives each entry's new value by its route: a text that needs
     no quotes, maps of such, or None to take it out. All keys of a route but the last lead to a map that is written.
-
-    Raises:
-        EditError: some of it cannot be done without changing anything else.
+    Raises EditError if some of it cannot be done without changing anything else.
     """
     try:
         text = _Text(raw)

@@ -37,8 +37,7 @@ _TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten
 def parse(text: str, name: str = "") -> Any:
     """Turn the text of one file into dicts, lists, strings, integers, booleans and None; ``name`` is for faults.
 
-    Raises:
-        TextError: with all faults of the text, each with its place.
+    Raises TextError with all faults of the text, each with its place.
     """
     try:
         _refuse(text)

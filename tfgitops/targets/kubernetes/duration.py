@@ -35,8 +35,7 @@ def canonical(text: str) -> str:
 def seconds(text: str) -> int:
     """Return how many whole seconds a duration is, rounded up, as Kubernetes's fields in seconds want it.
 
-    Raises:
-        ValueError: the text is no duration.
+    Raises ValueError if the text is no duration.
     """
     if not is_duration(text):
         raise ValueError(f"'{text}' is not a duration")

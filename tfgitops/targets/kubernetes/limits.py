@@ -77,12 +77,10 @@ def _fault(place: str, error: ValidationError, route: Route) -> Fault:
         fields = [*fields, str(route[-1])]
     subject = next((step for step in reversed(route) if isinstance(step, str)), place.rpartition("/")[2])
     return Fault(
-        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), word]),
-        at=route,
-        message=words.get("x-message", f"{subject} {sentence}"),
-        hint=words.get("x-hint", hint),
+        rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), word]), at=route,
+        message=words.get("x-message", f"{subject} {sentence}"), hint=words.get("x-hint", hint),
         found="" if error.validator == "required" else show(error.instance),
-    )
+    )  # fmt: skip
 
 
 def _say(keyword: str, wanted: Any, found: Any, schema: Any) -> Saying:

@@ -231,13 +231,10 @@ def _compile(file: str, name: str, schema: dict[str, Any]) -> Shape:
         other, _, target = schema["$ref"].partition("#/$defs/")
         return shape_of(other or file, target)
     shape = Shape(
-        kind=_kind_of(schema.get("type", "any")),
-        required=tuple(schema.get("x-required", ())),
-        keys=tuple(schema.get("x-kubernetes-list-map-keys", ())),
-        bits=_BITS.get(schema.get("format", ""), 63),
-        duration=schema.get("format") == "duration",
-        is_open=name in _OPEN,
-    )
+        kind=_kind_of(schema.get("type", "any")), required=tuple(schema.get("x-required", ())),
+        keys=tuple(schema.get("x-kubernetes-list-map-keys", ())), bits=_BITS.get(schema.get("format", ""), 63),
+        duration=schema.get("format") == "duration", is_open=name in _OPEN,
+    )  # fmt: skip
     if schema.get("x-kubernetes-list-type") == "set":
         shape.keys = ("",)
     if inner := schema.get("items", schema.get("additionalProperties")):

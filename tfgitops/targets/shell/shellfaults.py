@@ -48,8 +48,7 @@ class Token(NamedTuple):
 def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of a text, each word with the command that it belongs to.
 
-    Raises:
-        ValueError: quotes or brackets are not closed.
+    Raises ValueError if quotes or brackets are not closed.
     """
     reader = _CommandFinder()
     for token in _pieces(text):

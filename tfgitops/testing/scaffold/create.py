@@ -17,8 +17,8 @@ from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown, unwritable
 from tfgitops.spec.project import PYPROJECT, SPEC, find_root, read_project
 from tfgitops.spec.schema.specschema import joined_source
+from tfgitops.testing.bench import find_plugins
 from tfgitops.testing.cases import KINDS, Case, find_cases
-from tfgitops.testing.finding import find_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,10 +36,8 @@ def with_local_plugin(text: str, plugin: str, name: str) -> str:
     """Return the text of a pyproject.toml with one more entry in ``[tool.tfgitops] plugins``.
 
     The new text is parsed again: it must say what it said before, and name the plugin by the path of its file from the
-    root. ``name`` is what messages call the pyproject.toml.
-
-    Raises:
-        CompileError: it is no TOML, or the entry cannot be put in.
+    root. ``name`` is what messages call the pyproject.toml. Raises CompileError if it is no TOML, or the entry cannot
+    be put in.
     """
     old = _read(text)
     if old is None:
@@ -122,8 +120,7 @@ _OWN_SCHEMA = """    yield SchemaFragment("environment", "$keys", _DECLARED)
 def forms_of(name: str, plugins: Plugins) -> dict[str, str]:
     """Return the forms of a plugin's name, each by what it is called in the templates in ``files/``.
 
-    Raises:
-        CompileError: a plugin cannot have this name, or the keys that go with it are others' already.
+    Raises CompileError if a plugin cannot have this name, or the keys that go with it are others' already.
     """
     if not _NAME(name) or len(name) > _NAME_MAX:
         hint = f"lower-case letters, digits and single '-', a letter first, {_NAME_MAX} at most, such as cost-centre"
@@ -177,8 +174,7 @@ def _check_keys(forms: dict[str, str], plugins: Plugins) -> None:
 def write_package(forms: Mapping[str, str], folder: Path) -> list[Path]:
     """Write a plugin as a package, with its cases, and return its files.
 
-    Raises:
-        CompileError: something is there already, or the files cannot be written.
+    Raises CompileError if something is there already, or the files cannot be written.
     """
     texts = {Template(path).substitute(forms): _filled(source, forms) for path, source in _PACKAGE.items()}
     texts[f"{forms['module']}/__init__.py"] = _hooks(forms, _SHARED_SCHEMA, read="\n    read_schema,")
@@ -195,9 +191,8 @@ def write_package(forms: Mapping[str, str], folder: Path) -> list[Path]:
 def write_local(forms: Mapping[str, str], folder: Path | None = None) -> list[Path]:
     """Write a plugin as one file of the repository that is worked in, name it there, and return its files and cases.
 
-    Raises:
-        CompileError: something is there already, the folder is outside of the root, pyproject.toml cannot be edited, or
-            the files cannot be written.
+    Raises CompileError if something is there already, the folder is outside of the root, pyproject.toml cannot be
+    edited, or the files cannot be written.
     """
     root = find_root(Path.cwd() / "environments" / "any").resolve()
     path = ((folder or root / "plugins") / f"{forms['name']}.py").resolve()
