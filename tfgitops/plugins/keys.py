@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfgitops.plugins.answers import ANYTHING
-from tfgitops.plugins.faults import keys_unknown, unusable
+from tfgitops.plugins.plain import keys_unknown, unusable
 from tfgitops.spec.diagnostics import Diagnostic
 from tfgitops.spec.schema.specschema import SpecSchema, join
 

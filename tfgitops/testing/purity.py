@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from tfgitops.plugins.answers import is_iterable_of_answers
-from tfgitops.plugins.faults import file_of
 from tfgitops.plugins.hookspecs import HOOKS
-from tfgitops.plugins.plain import brief
+from tfgitops.plugins.plain import brief, file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
