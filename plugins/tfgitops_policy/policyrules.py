@@ -116,10 +116,7 @@ def _check_labels(rule: _Rule, job: Job, manifest: Manifest) -> Iterator[Problem
 
 
 _RULES = {
-    "imageDigest": "POLICY01",
-    "imageRegistries": "POLICY02",
-    "maxGpus": "POLICY03",
-    "requiredLabels": "POLICY04",
+    "imageDigest": "POLICY01", "imageRegistries": "POLICY02", "maxGpus": "POLICY03", "requiredLabels": "POLICY04",
     "noLatest": "POLICY05",
-}
+}  # fmt: skip
 _OF_IMAGES = {"imageDigest", "imageRegistries", "noLatest"}

@@ -51,10 +51,7 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 
 
 def one_environment(path: Path) -> Path:
-    """Return the folder of the one environment that a path stands for.
-
-    Raises CompileError if it stands for none, or for several.
-    """
+    """Return the folder of the one environment that a path stands for; raise CompileError for none, or several."""
     folders = find_environments(path)
     if len(folders) > 1:
         hint = f"name one of them, such as {shown(folders[0])}"

@@ -53,12 +53,9 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
 
 def _task(job: Job, role: Role, template: Mapping[str, Any], deciding: str) -> dict[str, Any]:
     task: dict[str, Any] = {
-        "name": role.name,
-        "replicas": role.replicas,
-        "minAvailable": role.min_available,
-        "maxRetry": role.data.get("maxRetry", MAX_RETRY),
-        "template": template,
-    }
+        "name": role.name, "replicas": role.replicas, "minAvailable": role.min_available,
+        "maxRetry": role.data.get("maxRetry", MAX_RETRY), "template": template,
+    }  # fmt: skip
     if depends := role.data.get("dependsOn"):
         task["dependsOn"] = {"name": list(depends)}
     if policies := role_policies(job, role, deciding):

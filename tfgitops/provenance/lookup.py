@@ -24,16 +24,9 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _SHORT = {
-    "cm": "configmap",
-    "netpol": "networkpolicy",
-    "ns": "namespace",
-    "pc": "priorityclass",
-    "pvc": "persistentvolumeclaim",
-    "q": "queue",
-    "sa": "serviceaccount",
-    "svc": "service",
-    "vcjob": "job",
-}
+    "cm": "configmap", "netpol": "networkpolicy", "ns": "namespace", "pc": "priorityclass",
+    "pvc": "persistentvolumeclaim", "q": "queue", "sa": "serviceaccount", "svc": "service", "vcjob": "job",
+}  # fmt: skip
 """What kubectl calls these kinds for short."""
 _SHOWN_AT_MOST = 2
 

@@ -98,10 +98,7 @@ class ObjectSources:
         ]
 
     def _find(self, plugin: str, number: int, before: Mapping[str, Any], because: Route) -> Mapping[Route, list[Route]]:
-        """Find which fields of an object follow which values of the spec.
-
-        An object that a job asked for is tried with that job alone.
-        """
+        """Find which fields of an object follow which values of the spec; one of a job is tried with that job alone."""
         environment = self._environment
         job = environment.by_name.get(str(because[1])) if because[:1] == ("jobs",) and because[1:] else None
         found: dict[Route, list[Route]] = {}

@@ -21,14 +21,9 @@ WIDTH = 200
 """A longer source line is cut around its carets."""
 
 _COLOURS = {
-    "error": "\x1b[1;31m",
-    "warning": "\x1b[1;33m",
-    "note": "\x1b[1;36m",
-    "frame": "\x1b[1;34m",
-    "bold": "\x1b[1m",
-    "help": "\x1b[1;32m",
-    "place": "\x1b[2m",
-}
+    "error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "frame": "\x1b[1;34m", "bold": "\x1b[1m",
+    "help": "\x1b[1;32m", "place": "\x1b[2m",
+}  # fmt: skip
 _RESET = "\x1b[0m"
 
 

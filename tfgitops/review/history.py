@@ -60,10 +60,7 @@ class Base:
         return None if result.returncode else result.stdout
 
     def newest(self, changing: str, files: Iterable[Path]) -> Base | None:
-        """Return the newest commit up to this one that changed a folder, listing some files.
-
-        None if a shallow clone does not have it.
-        """
+        """Return the newest commit so far that changed a folder, listing files; None if a shallow clone lacks it."""
         said = _git(self.top, "log", "-1", "--format=%H %P", self.commit, "--", changing).split()
         if not said or said[0] == self.commit:
             return self if said and (said[1:] or not _is_shallow(self.top)) else None

@@ -89,10 +89,7 @@ def _each(base: Mapping[str, Any], top: Mapping[str, Any], inner: Callable[..., 
 
 
 def overlay_job(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay the block of a job, or of a role, over another.
-
-    A variable has one source: a new one replaces the old, whatever keys the two have.
-    """
+    """Lay the block of a job or a role over another; a new variable replaces the old, whatever keys the two have."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)

@@ -40,8 +40,4 @@ def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
 
 def kustomization(files: list[str]) -> dict[str, Any]:
     """Return the Kustomization that lists the files of one folder."""
-    return {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "resources": sorted(files),
-    }
+    return {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": sorted(files)}

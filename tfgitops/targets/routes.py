@@ -74,10 +74,7 @@ def reach(value: Any, route: Iterable[Any]) -> Any:
 
 
 def replaced(value: Any, route: Route, new: Any) -> Any:
-    """Copy a value with another one at a route, or with nothing there where that is `MISSING`.
-
-    Where the route leads nowhere, it is the value itself.
-    """
+    """Copy a value with another one at a route, or nothing for `MISSING`; a route to nowhere gives the value itself."""
     if not route:
         return new
     first, rest = route[0], route[1:]

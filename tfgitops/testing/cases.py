@@ -123,10 +123,7 @@ class Case:
 
 
 def find_cases(folder: Path) -> list[Case]:
-    """Return the cases of a folder that has ``ok/`` and ``bad/``, or one of them, sorted.
-
-    Raises CompileError if there is none.
-    """
+    """Return the cases of a folder with ``ok/``, ``bad/`` or both, sorted; raise CompileError if there is none."""
     found = [
         Case(folder=place.resolve(), good=kind == "ok")
         for kind in KINDS

@@ -27,10 +27,7 @@ _LONG = 1000  # characters of a line by which all of it is judged
 
 
 class Scene:
-    """A text that libyaml refused: where it gave up, and where what it was reading had begun.
-
-    Lines and columns count from 0.
-    """
+    """A text that libyaml refused: where it gave up, and where what it was reading had begun; counted from 0."""
 
     def __init__(self, text: str, spelled: str, error: MarkedYAMLError) -> None:
         self.spelled = spelled

@@ -203,15 +203,9 @@ def _anything(_shape: Shape, value: Any, _at: Route, _notes: Notes) -> Any:
 
 
 _KINDS: dict[str, Callable[[Shape, Any, Route, Notes], Any]] = {
-    "object": _mapping,
-    "array": _list,
-    "string": _string,
-    "integer": _integer,
-    "boolean": _boolean,
-    "quantity": _quantity,
-    "int-or-string": _int_or_string,
-    "any": _anything,
-}
+    "object": _mapping, "array": _list, "string": _string, "integer": _integer, "boolean": _boolean,
+    "quantity": _quantity, "int-or-string": _int_or_string, "any": _anything,
+}  # fmt: skip
 
 
 @cache
