@@ -55,7 +55,7 @@ class Requirement(NamedTuple):
 
 
 Amounts = tuple[tuple[str, int], ...]
-"""Resources and how much of each, in nanos of its unit, and slots (`slots.py`), one of each; none of nothing."""
+"""Resources and how much of each, in nanos of its unit, and slots, one of each; none of nothing."""
 
 Wish = tuple[tuple[Requirement, ...], ...]
 """What the labels of a pod's node must be: every requirement of any one term."""
