@@ -225,10 +225,7 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
         ("10m", "90s", "1h30m"),
         ("0s", "-1s", "1d", "1.5h", "", "10", "1ns", "1h1h", ".5s", "+1s", "1us", "9999999h"),
     ),
-    "env-name": (
-        ("A", "MY_VAR", "a.b"),
-        ODD_VARIABLES,
-    ),
+    "env-name": (("A", "MY_VAR", "a.b"), ODD_VARIABLES),
     "extended-resource": (("amd.com/gpu", "example.com/tpu"), ODD_RESOURCES),
     "image": (("tf:2.21", "registry.example.com/a:1"), ("", " tf", "TF:1", "tf:", "tf@sha256:00", "a/../b")),
     "registry": (("docker.io", "registry.example.com:5000/a"), ("", "tf", "a.b/c:1", "https://a.b", "a.b/C")),

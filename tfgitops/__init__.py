@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tfgitops.compiler.pipeline import Compiled, File, compile_environment
+    from tfgitops.compiler.compiled import Compiled, File
+    from tfgitops.compiler.pipeline import compile_environment
     from tfgitops.planning.gang import gang_pods
     from tfgitops.plugins.discovery import discover
     from tfgitops.plugins.door import Plugins, read_schema
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "compiler.pipeline": ("Compiled", "File", "compile_environment"),
+    "compiler.compiled": ("Compiled", "File"),
+    "compiler.pipeline": ("compile_environment",),
     "planning.gang": ("gang_pods",),
     "plugins.discovery": ("discover",),
     "plugins.door": ("Plugins", "read_schema"),

@@ -21,10 +21,7 @@ TARGET = Path(__file__).resolve().parent.parent / "schemas" / "pod.schema.json"
 Schema = dict[str, Any]
 
 _REWRITTEN: dict[str, Schema] = {
-    "Quantity": {
-        "description": "an amount such as 500m, 4 or 16Gi",
-        "type": ["string", "integer", "null"],
-    },
+    "Quantity": {"description": "an amount such as 500m, 4 or 16Gi", "type": ["string", "integer", "null"]},
     "IntOrString": {"type": ["string", "integer", "null"]},
     # A plain 400 is rejected: it may be meant as octal, and YAML reads it as decimal.
     "FileMode": {

@@ -61,9 +61,7 @@ def test_check_lists_every_difference_however_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("worker: 2", "worker: 3"), (TWO, cut(TRAIN, "train", "another"))],
-    ids=["stale", "orphan"],
+    ("old", "new"), [("worker: 2", "worker: 3"), (TWO, cut(TRAIN, "train", "another"))], ids=["stale", "orphan"]
 )
 def test_edited_wins_over_stale_and_orphan(old: str, new: str, built: Path) -> None:
     edit(PROD / "environment.yaml", old, new)

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 from tfgitops import Plugins, hookimpl
 from tfgitops.cli import app
 from tfgitops.plugins.door import Plugin
+from tfgitops.plugins.faults import OutOfTimeError
 from tfgitops.plugins.isolation import Aside, isolated, time_limit
-from tfgitops.plugins.plain import OutOfTimeError
 from tfgitops.report.text import render
 from tfgitops.spec.diagnostics import CompileError
 

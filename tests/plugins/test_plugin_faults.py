@@ -39,10 +39,7 @@ UNUSABLE = {
     "not to be imported": (BROKEN, "cannot be imported: ModuleNotFoundError(\"No module named 'rnadom'\") (demo.py:2)"),
     "of another contract": ("tfgitops_api = 2\n", "declares tfgitops_api = 2"),
     "without keys": (f"{GOOD}\n@hookimpl\ndef tfgitops_schema():\n    1 / 0\n", "failed in tfgitops_schema"),
-    "with a hook that is none": (
-        f"{GOOD}\n@hookimpl\ndef tfgitops_chek():\n    ...\n",
-        "has tfgitops_chek, which",
-    ),
+    "with a hook that is none": (f"{GOOD}\n@hookimpl\ndef tfgitops_chek():\n    ...\n", "has tfgitops_chek, which"),
 }
 
 

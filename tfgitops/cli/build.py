@@ -10,7 +10,7 @@ import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.compiler.pipeline import Compiled, documents
+from tfgitops.compiler.compiled import Compiled, documents
 from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
 from tfgitops.pins.deliver import deliver
 from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines, named

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from tfgitops.compiler.pipeline import Compiled
+from tfgitops.compiler.compiled import Compiled
 
 
 def environments(incomplete: str) -> list[str]:

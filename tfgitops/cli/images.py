@@ -9,7 +9,7 @@ import typer
 
 from tfgitops.cli.commandapp import Form, NoColour, Paths, Without
 from tfgitops.cli.environments import compiled, opened
-from tfgitops.compiler.pipeline import Compiled
+from tfgitops.compiler.compiled import Compiled
 from tfgitops.report.imagelist import as_json, as_text, used_images
 from tfgitops.report.show import Format, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered

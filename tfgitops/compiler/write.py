@@ -22,7 +22,7 @@ except ImportError:  # Windows has no flock: there, two builds at once are the u
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tfgitops.compiler.pipeline import File
+    from tfgitops.compiler.compiled import File
 
 _TEMPORARY = ".tfgitops-"
 _MODE = 0o644

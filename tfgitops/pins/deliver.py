@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.pipeline import Compiled, File
+    from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.session import Session
     from tfgitops.compiler.write import Difference
     from tfgitops.review.restarts import Consent, Restart

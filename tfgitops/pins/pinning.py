@@ -21,7 +21,7 @@ from tfgitops.targets.volcano.defaults import immutable_changes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.pins.specedits import Keys, Pin
     from tfgitops.review.history import Base

@@ -87,20 +87,21 @@ def _check_numbers(job: Job) -> Iterator[Problem]:
         yield from _check_total(job)
 
 
+def _wrong_number(holder: Job | Role, expected: str, message: str, hint: str, *notes: Note) -> Problem:
+    """Make the problem of a job's or a role's `minAvailable`."""
+    at, found = (*holder.route, "minAvailable"), str(holder.min_available)
+    return Problem(code="TF303", message=message, at=at, found=found, expected=expected, hint=hint, notes=notes)
+
+
 def _check_role(job: Job, role: Role) -> Iterator[Problem]:
-    at = (*role.route, "minAvailable")
     if role.min_available > role.replicas:
-        yield Problem(
-            code="TF303", message=f"minAvailable {role.min_available} of '{role.name}' is more than its replicas",
-            at=at, found=str(role.min_available), expected=f"at most {role.replicas}", hint="Volcano refuses it",
-        )  # fmt: skip
+        message = f"minAvailable {role.min_available} of '{role.name}' is more than its replicas"
+        yield _wrong_number(role, f"at most {role.replicas}", message, "Volcano refuses it")
     elif role.in_cluster and role.min_available < role.replicas and job.strategy != "none":
-        yield Problem(
-            code="TF303", at=at, found=str(role.min_available), expected=str(role.replicas),
-            message=f"minAvailable {role.min_available} of '{role.name}' lets the gang start without "
-            f"{role.replicas - role.min_available} of the {role.replicas} hosts in TF_CONFIG",
-            hint="leave minAvailable out: the others would wait for the missing for ever",
-        )  # fmt: skip
+        missing = f"{role.replicas - role.min_available} of the {role.replicas} hosts in TF_CONFIG"
+        message = f"minAvailable {role.min_available} of '{role.name}' lets the gang start without {missing}"
+        hint = "leave minAvailable out: the others would wait for the missing for ever"
+        yield _wrong_number(role, str(role.replicas), message, hint)
 
 
 def _check_dependencies(job: Job) -> Iterator[Problem]:
@@ -130,33 +131,23 @@ def _check_dependencies(job: Job) -> Iterator[Problem]:
 
 
 def _check_total(job: Job) -> Iterator[Problem]:
-    at = (*job.route, "minAvailable")
     wanted = job.min_available
     total = sum(role.replicas for role in job.roles)
     needed = sum(role.min_available for role in job.roles)
     independent = sum(role.min_available for role in job.roles if not role.data.get("dependsOn"))
     dependent = next((role for role in job.roles if role.data.get("dependsOn")), None)
     if wanted > total:
-        yield Problem(
-            code="TF303", message=f"minAvailable {wanted} is more than the {total} pods of the job", at=at,
-            found=str(wanted), expected=f"at most {total}", hint="leave it out: it is then the sum over the roles",
-        )  # fmt: skip
+        message = f"minAvailable {wanted} is more than the {total} pods of the job"
+        yield _wrong_number(job, f"at most {total}", message, "leave it out: it is then the sum over the roles")
     elif dependent and wanted > independent:
-        yield Problem(
-            code="TF303", at=at, found=str(wanted), expected=f"at most {independent}",
-            message=f"minAvailable {wanted} can never be reached: only {independent} pods do not wait by dependsOn",
-            hint="leave minAvailable out, or the dependsOn",
-            notes=(Note(message=f"'{dependent.name}' waits here", at=(*dependent.route, "dependsOn")),),
-        )  # fmt: skip
+        message = f"minAvailable {wanted} can never be reached: only {independent} pods do not wait by dependsOn"
+        waits = Note(message=f"'{dependent.name}' waits here", at=(*dependent.route, "dependsOn"))
+        yield _wrong_number(job, f"at most {independent}", message, "leave minAvailable out, or the dependsOn", waits)
     elif not dependent and wanted < needed:
-        why = (
-            "TensorFlow's cluster needs all of them"
-            if any(role.in_cluster for role in job.roles)
-            else "Volcano then checks no role at all"
-        )
+        in_cluster = any(role.in_cluster for role in job.roles)
+        why = "TensorFlow's cluster needs all of them" if in_cluster else "Volcano then checks no role at all"
         message = f"minAvailable {wanted} is less than the {needed} that the roles need together"
-        hint = f"leave it out, or give it per role: {why}"
-        yield Problem(code="TF303", message=message, at=at, found=str(wanted), expected=str(needed), hint=hint)
+        yield _wrong_number(job, str(needed), message, f"leave it out, or give it per role: {why}")
     elif not independent:
         message = "every role depends on another: none would start"
         yield Problem(code="TF303", message=message, at=job.route, on_key=True, hint="let one of them wait for none")

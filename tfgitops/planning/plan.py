@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import marshal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.gang import check_gang
@@ -125,10 +125,7 @@ class Planner:
                 objects += [_kept(found, job.route), *(_kept(file, at) for file in needs.of(found))]
                 manifests[job.name] = found.manifest
             except RefusedError as error:
-                said = error.complaint
-                self.problems.append(
-                    Problem(code=said.code, message=said.message, at=at, expected=said.expected, hint=said.hint)
-                )
+                self.problems.append(replace(error.complaint, at=at))
         self.environment = as_it_runs(self.environment, manifests)
         return objects
 
@@ -214,7 +211,8 @@ class Planner:
             if self.environment.gitops == "argocd":
                 found = argocd_annotations(wave=folders.index(planned.folder), keep=planned.keep)
             elif self.environment.gitops == "flux":
-                found = flux_annotations(keep=planned.keep, holds_variables=_holds_variables(planned.manifest))
+                variables = "${" in json.dumps(planned.manifest)
+                found = flux_annotations(keep=planned.keep, holds_variables=variables)
             else:
                 continue
             if found:
@@ -250,10 +248,6 @@ def _once(objects: Iterable[Planned], pinned: Collection[Route]) -> list[Planned
 def _kept(file: Committed, at: Route) -> Planned:
     folder, _, name = file.path.partition("/")
     return Planned(manifest=file.manifest, folder=folder, file=name, because=at, own=file.own, text=file.text)
-
-
-def _holds_variables(manifest: Mapping[str, Any]) -> bool:
-    return "${" in json.dumps(manifest)
 
 
 def _no_target(name: str, patch: Patch, job: Job) -> Problem:

@@ -93,7 +93,8 @@ class Discovery:
         if found:
             route = role.route if training else self._beside(role, container["name"])
             for problem in (*self._without_value(route, found, container), *self._in_doubt(route, found)):
-                yield problem if training else _in_container(problem, container)
+                inside = "" if training else f"in the container '{container['name']}', "
+                yield replace(problem, message=inside + problem.message)
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role; the index is filled in by Kubernetes (docs/volcano.md 4)."""
@@ -167,10 +168,6 @@ class Discovery:
                 message = f"{entry['name']} has {length:,} characters, and Linux passes on {STRING_MAX:,} at most"
                 hint = "fewer replicas, or a shorter job name"
                 yield Problem(code="TF303", message=message, at=(*role.route, "replicas"), hint=hint)
-
-
-def _in_container(problem: Problem, container: Mapping[str, Any]) -> Problem:
-    return replace(problem, message=f"in the container '{container['name']}', {problem.message}")
 
 
 @dataclass(frozen=True, slots=True)

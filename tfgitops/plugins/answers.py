@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator, SchemaError
 
+from tfgitops.plugins.faults import refusal
 from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
-from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, is_route, place_of, plain_map, refusal
+from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, is_route, place_of, plain_map
 from tfgitops.spec.diagnostics import Note, Problem, Words
 from tfgitops.spec.model import JOB_LABEL, Patch
 from tfgitops.spec.schema.formats import RESERVED_ENV

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins, isolation_of
+from tfgitops.plugins.faults import OutOfTimeError, failed_import, keys_unknown, unusable
 from tfgitops.plugins.hookspecs import API_VERSION
-from tfgitops.plugins.plain import OutOfTimeError, brief, failed_import, keys_unknown, unusable
+from tfgitops.plugins.plain import brief
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import kind_of, resolved, shown
 from tfgitops.targets.nearest import did_you_mean

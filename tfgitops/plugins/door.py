@@ -15,8 +15,8 @@ import pluggy
 
 from tfgitops.plugins import hookspecs
 from tfgitops.plugins.answers import accept
+from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, told, unusable
 from tfgitops.plugins.keys import Claims, Keys, join_keys
-from tfgitops.plugins.plain import OutOfTimeError, failure, keys_unknown, misfit, told, unusable
 from tfgitops.spec.diagnostics import CODES, Diagnostic, Problem
 from tfgitops.spec.model import read_only
 

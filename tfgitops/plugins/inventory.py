@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.door import GROUP
+from tfgitops.plugins.faults import file_of
 from tfgitops.plugins.hookspecs import HOOKS
-from tfgitops.plugins.plain import file_of
 from tfgitops.spec.disk import shown
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import time
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
-from tfgitops.plugins.plain import MovedError, OutOfTimeError, printable
+from tfgitops.plugins.faults import MovedError, OutOfTimeError
+from tfgitops.plugins.plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

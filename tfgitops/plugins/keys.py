@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfgitops.plugins.answers import ANYTHING
-from tfgitops.plugins.plain import keys_unknown, unusable
+from tfgitops.plugins.faults import keys_unknown, unusable
 from tfgitops.spec.diagnostics import Diagnostic
 from tfgitops.spec.schema.specschema import SpecSchema, join
 
@@ -73,7 +73,5 @@ def _failures(claims: Iterable[Claims]) -> Iterator[Diagnostic]:
     for one in claims:
         for problem in one.problems:
             hint = problem.hint if one.whole else f"{problem.hint}; {keys_unknown(one.plugin.name)}"
-            yield Diagnostic(
-                code=problem.code, severity="error", message=problem.message, found=problem.found,
-                expected=problem.expected, hint=hint,
-            )  # fmt: skip
+            found, expected = problem.found, problem.expected
+            yield Diagnostic(code=problem.code, message=problem.message, found=found, expected=expected, hint=hint)

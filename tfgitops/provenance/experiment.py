@@ -180,18 +180,16 @@ def home(job: Job, route: Route) -> Route:
 
 def saying(job: Job, holder: Job | Role, data: Mapping[str, Any], shared: Route = ()) -> Job:
     """Return a job that says other keys, itself or in a role; what it says at ``shared`` its roles have from it."""
-    environment = replace(job.environment)
     if holder is job:
         roles = tuple(_with_shared(job, role, data, shared) for role in job.roles) if shared else job.roles
         strategy = data.get("strategy", job.strategy)
-        other = replace(job, data=data, strategy=strategy, roles=roles, environment=environment)
+        other = replace(job, data=data, strategy=strategy, roles=roles)
     else:
         kept = {key: value for key, value in data.items() if key != "replicas"}
         changed_role: Any = replace(holder, replicas=data.get("replicas", 1), data=kept)
         roles = tuple(changed_role if one is holder else one for one in job.roles)
-        other = replace(job, roles=roles, environment=environment)
-    object.__setattr__(environment, "jobs", (other,))  # the one circle, closed here
-    return other
+        other = replace(job, roles=roles)
+    return alone(other, job.environment)
 
 
 def _with_shared(job: Job, role: Role, said: Mapping[str, Any], inner: Route) -> Role:

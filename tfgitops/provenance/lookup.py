@@ -16,7 +16,7 @@ from tfgitops.targets.routes import leaves, value_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.planning.plan import Planned
     from tfgitops.provenance.origins import Origin, Provenance
     from tfgitops.spec.diagnostics import Span

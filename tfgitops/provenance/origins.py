@@ -29,14 +29,10 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 from tfgitops.provenance.sources import Source
 
-_CONTROLLERS = {
-    "argocd": frozenset(argocd_annotations(wave=0, keep=True)),
-    "flux": frozenset(flux_annotations(keep=True, holds_variables=True)),
-}
-_KEEPING = frozenset(argocd_annotations(wave=0, keep=True)) - frozenset(argocd_annotations(wave=0, keep=False)) | (
-    frozenset(flux_annotations(keep=True, holds_variables=True))
-    - frozenset(flux_annotations(keep=False, holds_variables=True))
-)
+_ARGOCD, _FLUX = argocd_annotations(wave=0, keep=True), flux_annotations(keep=True, holds_variables=True)
+_CONTROLLERS = {"argocd": _ARGOCD, "flux": _FLUX}
+_OF_ALL = argocd_annotations(wave=0, keep=False) | flux_annotations(keep=False, holds_variables=True)
+_KEEPING = (_ARGOCD | _FLUX).keys() - _OF_ALL.keys()
 """The annotations of objects that outlive their removal from Git."""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.pins.deliver import Delivery
 
 _DONE = {"missing": "created", "stale": "updated", "edited": "restored", "orphan": "removed", "foreign": "foreign"}

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfgitops.plugins.plain import file_of
+from tfgitops.plugins.faults import file_of
 from tfgitops.report.as_json import json_document
 from tfgitops.spec.diagnostics import CODES
 

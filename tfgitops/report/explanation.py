@@ -13,7 +13,7 @@ from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.disk import shown
 
 if TYPE_CHECKING:
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
     from tfgitops.provenance.lookup import Field, Summary
     from tfgitops.provenance.origins import Origin

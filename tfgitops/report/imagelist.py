@@ -16,7 +16,7 @@ from tfgitops.targets.kubernetes.image import parse_image, pod_images
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.planning.plan import Planned
     from tfgitops.spec.diagnostics import Diagnostic
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.pipeline import Compiled, File
+    from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
 

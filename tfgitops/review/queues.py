@@ -18,7 +18,7 @@ from tfgitops.targets.volcano.queue import judge_queue
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import Accelerator
     from tfgitops.review.changes import Change
     from tfgitops.review.reviewresult import EnvironmentReview, QueueState

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.compiler.write import Difference
     from tfgitops.planning.plan import Planned

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.write import Difference
     from tfgitops.review.causes import Cause
     from tfgitops.review.changes import Change

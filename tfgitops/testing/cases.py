@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugin, Plugins
     from tfgitops.testing.bench import Settings
 

@@ -25,7 +25,7 @@ from tfgitops.testing.purity import WatchedPlugin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugin
     from tfgitops.spec.places import Places
     from tfgitops.targets.routes import Route

@@ -28,7 +28,7 @@ from tfgitops.testing.bench import find_plugins, opened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import SchemaFragment
     from tfgitops.spec.model import Job, Patch
     from tfgitops.spec.project import Project

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from tfgitops.plugins.answers import is_iterable_of_answers
+from tfgitops.plugins.faults import file_of
 from tfgitops.plugins.hookspecs import HOOKS
-from tfgitops.plugins.plain import brief, file_of
+from tfgitops.plugins.plain import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

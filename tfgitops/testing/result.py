@@ -11,7 +11,7 @@ from tfgitops.spec.yamltext import parse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfgitops.compiler.pipeline import Compiled
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Diagnostic
 

@@ -136,10 +136,7 @@ def test_conflicts(first: Part, second: Part) -> None:
 
 def test_tolerations_unite() -> None:
     a, b = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
-    parts = [
-        {"spec": {"tolerations": [b, a]}},
-        {"spec": {"tolerations": [{"operator": "Exists", "key": "a"}]}},
-    ]
+    parts = [{"spec": {"tolerations": [b, a]}}, {"spec": {"tolerations": [{"operator": "Exists", "key": "a"}]}}]
     assert union(parts, "PodTemplateSpec") == ({"spec": {"tolerations": [a, b]}}, [])
 
 
@@ -152,10 +149,7 @@ def test_capabilities_unite() -> None:
 
 
 def test_arguments_of_volcanos_plugins_unite() -> None:
-    parts = [
-        {"spec": {"plugins": {"svc": ["--b=1"]}}},
-        {"spec": {"plugins": {"svc": ["--a=1", "--b=1"], "env": []}}},
-    ]
+    parts = [{"spec": {"plugins": {"svc": ["--b=1"]}}}, {"spec": {"plugins": {"svc": ["--a=1", "--b=1"], "env": []}}}]
     assert union(parts, "Job") == ({"spec": {"plugins": {"env": [], "svc": ["--a=1", "--b=1"]}}}, [])
 
 
@@ -195,8 +189,7 @@ def test_requirements_of_node_affinity_all_hold(parts: list[list[Any]], result: 
 NAMES = st.sampled_from("abc")
 TERMS = st.builds(lambda names: term(*names), st.lists(NAMES, max_size=2))
 PORTS = st.fixed_dictionaries(
-    {"containerPort": st.integers(0, 2)},
-    optional={"protocol": st.sampled_from(["TCP", "UDP"]), "name": NAMES},
+    {"containerPort": st.integers(0, 2)}, optional={"protocol": st.sampled_from(["TCP", "UDP"]), "name": NAMES}
 )
 ENV = st.one_of(
     st.fixed_dictionaries({"name": NAMES}, optional={"value": NAMES}),

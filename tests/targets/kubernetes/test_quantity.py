@@ -242,23 +242,7 @@ def test_a_fault_has_a_remedy(text: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "abc",
-        "Gi",
-        "k",
-        ".",
-        "-",
-        "1.2.3",
-        "NaN",
-        "0x10",
-        "1e1234",
-        "1m5",
-        "5hours",
-        "1e-3Gi",
-        "9e99Mi",
-        "64gig",
-    ],
+    "text", ["abc", "Gi", "k", ".", "-", "1.2.3", "NaN", "0x10", "1e1234", "1m5", "5hours", "1e-3Gi", "9e99Mi", "64gig"]
 )
 def test_what_nobody_can_guess_gets_the_grammar(text: str) -> None:
     assert str(quantity.explain(text)).startswith("write a number, then nothing or one of m k M G")

@@ -33,7 +33,7 @@ POD: dict[str, Any] = {
                 {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "keys", "key": "b"}}},
                 {"name": "C", "valueFrom": {"secretKeyRef": {"name": "token", "key": "c"}}},
             ],
-        },
+        }
     ],
 }
 OF_POD = [

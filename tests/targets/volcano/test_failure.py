@@ -45,10 +45,7 @@ def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
             "strategy: in-graph, chief: 1, worker: 2, tasks: {a: 1}",
             {"": [EVICTED, RESTART_JOB], "chief": [COMPLETE], "worker": [], "a": []},
         ),
-        (
-            "strategy: in-graph, worker: 2, tasks: {a: 1}",
-            {"": [EVICTED, RESTART_JOB], "worker": [], "a": [COMPLETE]},
-        ),
+        ("strategy: in-graph, worker: 2, tasks: {a: 1}", {"": [EVICTED, RESTART_JOB], "worker": [], "a": [COMPLETE]}),
         (
             "strategy: in-graph, ps: 1, worker: 2, tasks: {a: 1}",
             {"": [EVICTED, RESTART_JOB], "ps": [], "worker": [], "a": [COMPLETE]},

@@ -151,13 +151,7 @@ def test_the_example_is_admitted_and_stays_as_it_is() -> None:
             "the mpi plugin starts from the task 'chief', and the job has no such task",
             "name one of ps, worker by --master=",
         ),
-        (
-            "spec.queue",
-            "visoin",
-            "queue-missing",
-            "there is no queue 'visoin'",
-            "use one of default, research, vision",
-        ),
+        ("spec.queue", "visoin", "queue-missing", "there is no queue 'visoin'", "use one of default, research, vision"),
         (
             "spec.queue",
             "research",

@@ -11,10 +11,7 @@ from tfgitops.targets.volcano.queue import judge_queue
 
 GPU = "nvidia.com/gpu"
 DEPARTMENT = queue(
-    "dept",
-    capability={"cpu": "96", GPU: "8"},
-    deserved={"cpu": "48", GPU: "6"},
-    guarantee={"resource": {GPU: "3"}},
+    "dept", capability={"cpu": "96", GPU: "8"}, deserved={"cpu": "48", GPU: "6"}, guarantee={"resource": {GPU: "3"}}
 )
 SIBLING = queue("a", parent="dept", deserved={"cpu": "16", GPU: "3"}, guarantee={"resource": {GPU: "1"}})
 QUEUES = [queue("default"), DEPARTMENT, SIBLING]
@@ -52,11 +49,7 @@ QUEUES = [queue("default"), DEPARTMENT, SIBLING]
             "capability of nvidia.com/gpu is 9, more than that of dept (8)",
         ),
         ({"weight": 0}, "crd-q-weight-range", "weight must lie between 1 and 65535"),
-        (
-            {"dequeueStrategy": "lifo"},
-            "crd-q-dequeue-strategy-enum",
-            "dequeueStrategy must be one of fifo, traverse",
-        ),
+        ({"dequeueStrategy": "lifo"}, "crd-q-dequeue-strategy-enum", "dequeueStrategy must be one of fifo, traverse"),
     ],
 )
 def test_a_broken_rule_explains_itself(spec: dict[str, Any], rule: str, message: str) -> None:

@@ -1,0 +1,85 @@
+"""The result of one compile: files, diagnostics, and the objects behind them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfgitops.compiler.emit import emit
+from tfgitops.planning.plan import level
+from tfgitops.spec.committed import with_header
+from tfgitops.spec.diagnostics import as_errors, has_errors
+from tfgitops.targets.gitops import KUSTOMIZATION, kustomization
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfgitops.admission.allowances import Allowed
+    from tfgitops.planning.plan import Planned
+    from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.model import Environment
+    from tfgitops.targets.routes import Route
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One generated file: its path relative to ``manifests/``, and its text."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """The result of one environment: its files, unless something is wrong, and all diagnostics.
+
+    The environment, and the objects that could be planned, are also there where something is wrong with the manifests.
+    ``allowed`` are the diagnostics that an exception suppresses.
+    """
+
+    folder: Path
+    diagnostics: tuple[Diagnostic, ...]
+    allowed: tuple[Allowed, ...] = ()
+    environment: Environment | None = None
+    objects: tuple[Planned, ...] = field(default=(), repr=False)
+    files: tuple[File, ...] = field(default=(), repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing forbids writing the files."""
+        return not has_errors(self.diagnostics)
+
+    def as_strict(self) -> Compiled:
+        """Return the same with warnings as errors."""
+        return replace(self, diagnostics=tuple(as_errors(self.diagnostics)))
+
+
+def files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:
+    """Yield each object's manifest with its header, in the order of applying, and kustomizations where wanted."""
+    names = {
+        document.path: Path(os.path.relpath(document.path, environment.folder)).as_posix()
+        for document in environment.places.documents
+    }
+
+    def source(route: Route) -> str:
+        """Name the file, relative to the environment, and the route that a manifest comes from."""
+        document, written = environment.places.find(route)
+        return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
+
+    for planned in objects:
+        text = planned.text or with_header(emit(planned.manifest), source(planned.because), planned.own)
+        yield File(path=planned.path, text=text)
+    if environment.data.get("kustomization"):
+        for folder, group in groupby(objects, key=lambda planned: planned.folder):
+            body = emit(kustomization([planned.file for planned in group]))
+            yield File(path=f"{folder}/{KUSTOMIZATION}", text=with_header(body, source(("kustomization",))))
+
+
+def documents(results: Iterable[Compiled]) -> str:
+    """Return the manifests of all environments as one stream of YAML documents, in the order of applying."""
+    found = [file for compiled in results if compiled.ok for file in compiled.files]
+    found = [file for file in found if not file.path.endswith(f"/{KUSTOMIZATION}")]
+    return "---\n".join(file.text for file in sorted(found, key=lambda file: level(file.path.partition("/")[0])))

@@ -1,0 +1,115 @@
+"""The diagnostics of one compile, and the checks of a whole environment: by plugins, and of each manifest's size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfgitops.spec.diagnostics import CompileError, Problem, has_errors
+from tfgitops.spec.model import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfgitops.admission.allowances import Allowances, Allowed
+    from tfgitops.compiler.compiled import File
+    from tfgitops.planning.plan import Planned
+    from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.model import Environment
+    from tfgitops.spec.places import Places
+
+_ANNOTATION_MAX = 262_144  # Kubernetes: all annotations of an object together
+_REQUEST_MAX = 1_500_000  # etcd's default limit of a request is 1.5 MiB
+
+
+class Findings:
+    """The diagnostics so far, and the planned objects; a stage reports all it can, the next never runs on bad input.
+
+    Faults of plugins are no bad input: they stand beside the problems of the spec, and end the compile where the
+    manifests are not whole without those plugins.
+    """
+
+    def __init__(self, plugins: Plugins) -> None:
+        self.found: list[Diagnostic] = []
+        self.faults = list(plugins.faults)
+        self.environment: Environment | None = None
+        self.objects: list[Planned] = []
+        self._plugins = plugins
+        self._allowances: Allowances | None = None
+
+    def allow(self, environment: Environment, day: str) -> list[Problem]:
+        """Suppress the diagnostics that an environment allows, earlier ones too; return the faults of exceptions."""
+        from tfgitops.admission.allowances import Allowances  # noqa: PLC0415 - for environments with exceptions alone
+
+        self._allowances = Allowances(environment, self._plugins.schema.environment, day)
+        self.found = list(self._allowances.sift_read(self.found))
+        return self._allowances.problems
+
+    @property
+    def allowed(self) -> tuple[Allowed, ...]:
+        """The diagnostics that an exception suppressed."""
+        return self._allowances.allowed if self._allowances else ()
+
+    def leftovers(self, *, finished: bool) -> list[Diagnostic]:
+        """Return a diagnostic for each exception that nothing needed."""
+        return [*self._allowances.leftovers(self._plugins.codes, finished=finished)] if self._allowances else []
+
+    def tell(self, places: Places, problems: Iterable[Problem]) -> None:
+        """Add problems that end nothing."""
+        self.found += self._allowances.sift(problems) if self._allowances else places.diagnose(problems)
+
+    def add(self, places: Places, problems: Iterable[Problem], faults: Iterable[Problem] = ()) -> None:
+        """Add a stage's problems, and the faults of plugins that came up while it found them.
+
+        Raises CompileError if there is an error among the problems.
+        """
+        self.tell(places, problems)
+        self.faults += places.diagnose(faults)
+        self.stop_on_errors()
+
+    def stop_on_errors(self, *, faults: bool = False) -> None:
+        """End the compile after an error, or with ``faults`` after a plugin's fault.
+
+        Raises CompileError if there is an error.
+        """
+        if has_errors(self.found) or (faults and self.faults):
+            raise CompileError(())
+
+
+def check_environment(environment: Environment, plugins: Plugins, findings: Findings) -> None:
+    """Add the problems that plugins find in a resolved environment, without the blocks of pinned jobs."""
+    faults: list[Problem] = []
+    asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
+    pinned = {job.route for job in environment.jobs if job.pin}
+    problems = (problem for _, problem in asked if problem.at[:2] not in pinned)
+    findings.add(environment.places, problems, faults)
+
+
+def check_manifests(environment: Environment, objects: Iterable[Planned], plugins: Plugins, findings: Findings) -> None:
+    """Add the problems that plugins find in the planned manifests; those of a pinned job stand at its pin."""
+    faults: list[Problem] = []
+    asked = plugins.ask(
+        "tfgitops_check_manifests", (), faults, environment=environment,
+        manifests=tuple(View(planned.manifest) for planned in objects),
+        accelerators=tuple(one for _, one in plugins.ask("tfgitops_accelerators", (), faults)),
+    )  # fmt: skip
+    pins = {job.route: (*job.route, "pin") for job in environment.jobs if job.pin}
+    problems = (replace(problem, at=pins.get(problem.at[:2], problem.at)) for _, problem in asked)
+    findings.add(environment.places, problems, faults)
+
+
+def check_sizes(environment: Environment, files: Iterable[File], objects: Iterable[Planned]) -> Iterator[Problem]:
+    """Yield a problem for each manifest that is larger than an apply or the API server takes."""
+    for file, planned in zip(files, objects, strict=False):
+        if (size := len(file.text)) <= _ANNOTATION_MAX:
+            continue
+        what = f"the manifest of {planned.manifest['kind']} '{planned.manifest['metadata']['name']}' has {size:,} bytes"
+        at, hint = planned.because, "fewer replicas, or scripts and data in the image or on a volume"
+        if size > _REQUEST_MAX:
+            message = f"{what}, and Kubernetes stores {_REQUEST_MAX:,} at most"
+            yield Problem(code="TF501", message=message, at=at, on_key=True, hint=hint)
+        elif environment.gitops != "flux":
+            message = f"{what}, and a client-side apply keeps a copy in an annotation, which takes {_ANNOTATION_MAX:,}"
+            hint += "; or apply on the server: kubectl --server-side, Argo CD ServerSideApply=true"
+            yield Problem(code="TF502", message=message, at=at, on_key=True, hint=hint, severity="warning")
