@@ -49,7 +49,7 @@ class Stream:
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write some texts; the stream's own method would not come by `write`."""
+        """Write some texts by `write`, which the stream's own method would pass by."""
         self.write("".join(lines))
 
     def flush(self) -> None:

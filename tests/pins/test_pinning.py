@@ -412,6 +412,24 @@ def test_what_cannot_be_written_leaves_all_as_it_was(monkeypatch: pytest.MonkeyP
     assert not [*PROD.rglob(".tfgitops-*")]
 
 
+def test_an_interrupt_between_two_files_leaves_all_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    put(SPEC, f"{HEAD}jobs: {{a: {{image: tf, worker: 1}}}}\n")
+    put(PROD / "jobs/c.yaml", "image: tf\nworker: 1\n")
+    before = {path: path.read_bytes() for path in (SPEC, PROD / "jobs/c.yaml")}
+    replace, written = os.replace, []
+
+    def interrupted(source: str, target: str) -> None:
+        written.append(target)
+        if len(written) == len(before):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pin_jobs(PROD, {"a": "a-01234567", "c": "c-01234567"})
+    assert {path: path.read_bytes() for path in before} == before
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664])
 def test_the_mode_of_the_file_stays(mode: int) -> None:
     put(SPEC, f"{HEAD}jobs: {{train: {{image: tf, worker: 1}}}}\n")

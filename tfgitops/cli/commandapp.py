@@ -71,7 +71,7 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             wanted = kwargs.get("format_")
             form = wanted if isinstance(wanted, Format) else Format.text  # a command may have formats of its own
             code = show(error.diagnostics, form, no_colour=kwargs.get("no_color", False))
-        except OSError as error:  # of a file: those of the streams end nothing (streams.py)
+        except OSError as error:  # of a file: those of the streams end nothing (`tfgitops.__main__`)
             code = show([_system_fault(error)], Format.text, no_colour=kwargs.get("no_color", False))
         except KeyboardInterrupt as error:
             where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end

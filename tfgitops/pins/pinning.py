@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.write import replace_file
-from tfgitops.pins.specedits import SpecFiles, put_back
+from tfgitops.pins.specedits import SpecFiles, all_or_none
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from tfgitops.review.restarts import Restart
     from tfgitops.spec.yamltext.edit import Value
     from tfgitops.targets.routes import Route
+
+
+_SHOWN = 3  # changes that `unpin` names
 
 
 def committed_names(folder: Path, jobs: Iterable[str], committed: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -147,24 +150,17 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     committed_names(folder, names, {restart.planned.path: restart.committed for restart in restarts})
     assert compiled.environment is not None
     sources = [document.path for document in compiled.environment.places.documents]
-    before = {path: path.read_bytes() if path.exists() else None for path in (*sources, *committed)}
     try:
-        for path, text in committed.items():
-            replace_file(path, text.encode())
-        pins = pin_jobs(folder, names, f"edit it by hand, or let it start anew: --restart {folder.name}/{{}}")
-        again = compile_environment(folder, session.plugins, session.project)
-    except BaseException as error:
-        put_back(before)
-        if isinstance(error, OSError):
-            raise unwritable(folder / MANIFESTS, error) from error
-        raise
-    if not again.ok:
-        put_back(before)
-        raise CompileError(again.diagnostics)
+        with all_or_none([*sources, *committed]):
+            for path, text in committed.items():
+                replace_file(path, text.encode())
+            pins = pin_jobs(folder, names, f"edit it by hand, or let it start anew: --restart {folder.name}/{{}}")
+            again = compile_environment(folder, session.plugins, session.project)
+            if not again.ok:
+                raise CompileError(again.diagnostics)
+    except OSError as error:
+        raise unwritable(folder / MANIFESTS, error) from error
     return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
-
-
-_SHOWN = 3
 
 
 def outlook(compiled: Compiled, pin: Pin) -> str:

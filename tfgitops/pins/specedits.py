@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -126,20 +126,26 @@ class SpecFiles:
 
 def _write(after: Mapping[Path, bytes], before: Mapping[Path, bytes]) -> None:
     """Replace files whose content differs, or none of them; raise CompileError if a file cannot be written."""
-    try:
+    with all_or_none(after):
         for path, content in after.items():
             if content != before[path]:
-                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
-    except OSError as error:
-        put_back(before)
-        raise unwritable(path, error) from error
+                try:
+                    replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+                except OSError as error:
+                    raise unwritable(path, error) from error
 
 
-def put_back(before: Mapping[Path, bytes | None]) -> None:
-    """Restore the content of files as far as the system allows; None stands for no file."""
-    for path, content in before.items():
-        with suppress(OSError):
-            if content is None:
-                path.unlink(missing_ok=True)
-            elif path.read_bytes() != content:
-                replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+@contextmanager
+def all_or_none(paths: Iterable[Path]) -> Iterator[None]:
+    """Restore the content of files, as far as the system allows, if anything ends the block early, Ctrl-C too."""
+    before = {path: path.read_bytes() if path.exists() else None for path in paths}
+    try:
+        yield
+    except BaseException:
+        for path, content in before.items():
+            with suppress(OSError):
+                if content is None:
+                    path.unlink(missing_ok=True)
+                elif path.read_bytes() != content:
+                    replace_file(path, content, stat.S_IMODE(path.stat().st_mode))
+        raise

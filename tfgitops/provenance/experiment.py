@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Environment, Role
     from tfgitops.targets.routes import Route
 
+SETTINGS = "[tool.tfgitops.settings]"
+"""How a route begins that leads not into the spec but into the settings of plugins: then come a plugin and its keys."""
+
 _UNRULED = Rule()
 _TRIED_AT_MOST = 64
 
@@ -115,10 +118,6 @@ def _places(before: list[Any], after: Any, rule: Rule, *, strictly: bool = False
 
 def _name(element: Any, rule: Rule) -> Any:
     return identity_of(element, rule) if rule.keys and isinstance(element, dict) else element
-
-
-SETTINGS = "[tool.tfgitops.settings]"
-"""How a route begins that leads not into the spec but into the settings of plugins: then come a plugin and its keys."""
 
 
 def tops_of(job: Job) -> list[Route]:

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
-    from tfgitops.provenance.sources import Writing
+    from tfgitops.provenance.sources import Source, Writing
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.model import Environment, Job
     from tfgitops.targets.routes import Route
-from tfgitops.provenance.sources import Source
 
 _ARGOCD, _FLUX = argocd_annotations(wave=0, keep=True), flux_annotations(keep=True, holds_variables=True)
 _CONTROLLERS = {"argocd": _ARGOCD, "flux": _FLUX}

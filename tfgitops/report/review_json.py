@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.report.as_json import json_document, place, problems
-from tfgitops.review.changes import ABSENT
 from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,7 @@ def _change(change: Change, causes: Iterable[Cause]) -> Json:
 
 def _field(field: FieldChange, *, hard: bool) -> Json:
     values = {"before": field.before, "after": field.after}
-    return {"path": field.path, "immutable": hard} | {k: value for k, value in values.items() if value is not ABSENT}
+    return {"path": field.path, "immutable": hard} | {k: value for k, value in values.items() if value is not MISSING}
 
 
 def _queue(one: QueueTotals) -> Json:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import Planned
 from tfgitops.provenance.origins import Provenance
-from tfgitops.review.changes import ABSENT
 from tfgitops.review.committedspecs import CommittedSpec
 from tfgitops.review.specdifferences import SpecDifferences
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.schema.formats import RESERVED_ENV
-from tfgitops.targets.routes import reach
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,7 +63,7 @@ class Since:
         """
         known = {one for one, _ in found}
         rest = [one for one in self.specs.of_job(job) if one not in known]
-        changed = (field for field in left if field.before is not ABSENT)
+        changed = (field for field in left if field.before is not MISSING)
         both = ((*origins(self._present, planned, field), *self._origins_then(job, change, field)) for field in changed)
         if not rest and any(origin.through for several in both for origin in several):
             rest = [one for one in self.specs.of_environment() if one not in known]
@@ -87,7 +86,7 @@ class Since:
 
     def _origins_then(self, job: Job, change: Change, field: FieldChange) -> Iterator[Origin]:
         """Yield where a field came from; nothing where the manifest is not what the specs of its commit say."""
-        if self._provenance is None or field.before is ABSENT or change.before is None:
+        if self._provenance is None or field.before is MISSING or change.before is None:
             return
         assert self._past.environment is not None
         then = self._past.environment.by_name.get(job.name)
@@ -104,7 +103,7 @@ class Since:
 def origins(provenance: Provenance, planned: Planned, field: FieldChange, *, then: bool = False) -> Iterator[Origin]:
     """Yield what gave a field its value, now or then: of a list, what gave the elements that only one side has."""
     mine, other, at = (field.before, field.after, field.was) if then else (field.after, field.before, field.at)
-    if mine is ABSENT:
+    if mine is MISSING:
         return
     routes: list[Route] = [at]
     if isinstance(mine, list) and isinstance(other, list):

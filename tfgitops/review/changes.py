@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
-ABSENT = MISSING
-"""The value of a field that is not there."""
-
-
 @dataclass(frozen=True, slots=True)
 class FieldChange:
     """One field that differs between two manifests of an object, or that only one of them has.
@@ -45,7 +41,7 @@ class FieldChange:
     @property
     def gone(self) -> bool:
         """Whether only the earlier manifest has it."""
-        return self.after is ABSENT
+        return self.after is MISSING
 
 
 def field_changes(
@@ -57,7 +53,7 @@ def field_changes(
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
             inner = _join_path(path, key)
-            yield from field_changes(before.get(key, ABSENT), after.get(key, ABSENT), (*at, key), inner, (*was, key))
+            yield from field_changes(before.get(key, MISSING), after.get(key, MISSING), (*at, key), inner, (*was, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _in_lists(before, after, at, path, was)
     elif type(before) is not type(after) or before != after:
@@ -76,8 +72,8 @@ def _in_lists(before: Sequence[Any], after: Sequence[Any], at: Route, path: str,
         return
     for name in {**old, **new}:
         here, there = new.get(name, old.get(name, 0)), old.get(name, new.get(name, 0))
-        one = before[old[name]] if name in old else ABSENT
-        other = after[new[name]] if name in new else ABSENT
+        one = before[old[name]] if name in old else MISSING
+        other = after[new[name]] if name in new else MISSING
         yield from field_changes(one, other, (*at, here), f"{path}[{name}]", (*was, there))
     shared = [name for name in new if name in old]
     if shared != [name for name in old if name in new]:
@@ -265,7 +261,7 @@ def identity(manifest: Json) -> tuple[str, str, str, str]:
 
 def _renamed(value: Any, old: str, new: str) -> Any:
     """Replace a Job's name everywhere in a part of its manifest."""
-    if old == new or value is ABSENT:
+    if old == new or value is MISSING:
         return value
     return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))
 

@@ -206,10 +206,14 @@ class CommittedSpec:
     @cached_property
     def _wanted(self) -> frozenset[str]:
         """The jobs in question and all from which they start, then or now."""
+        starts: dict[str, set[str]] = {}
+        for document in (*self._files, *self.now.places.documents):
+            for name, block in _blocks(document):
+                if type(block) is dict and "from" in block:
+                    starts.setdefault(name, set()).add(str(block["from"]))
         wanted, new = set(self.jobs), set(self.jobs)
         while new:
-            blocks = [_block(one, name) for one in (*self._files, *self.now.places.documents) for name in new]
-            new = {str(block["from"]) for block in blocks if type(block) is dict and "from" in block} - wanted
+            new = {start for name in new for start in starts.get(name, ())} - wanted
             wanted |= new
         return frozenset(wanted)
 
@@ -224,9 +228,9 @@ class CommittedSpec:
         )
 
 
-def _block(document: Document, job: str) -> Any:
-    """Return what a file says of a job."""
+def _blocks(document: Document) -> Iterable[tuple[str, Any]]:
+    """Return the name and the block of each job in a file."""
     if document.prefix:
-        return document.value if document.prefix[-1] == job else None
+        return [(str(document.prefix[-1]), document.value)]
     jobs = document.value.get("jobs")
-    return jobs.get(job) if type(jobs) is dict else None
+    return jobs.items() if type(jobs) is dict else ()

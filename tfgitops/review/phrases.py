@@ -8,12 +8,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.causes import is_discovery
-from tfgitops.review.changes import ABSENT
 from tfgitops.review.reviewresult import NO_LINE
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import counted
 from tfgitops.spec.disk import shown
 from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -170,7 +170,7 @@ def _said(field: FieldChange, name: str) -> Field:
     """Say what becomes of a field; of a whole block that only one side has, just that."""
     if is_discovery(field):
         return _ADDRESSES, "", ""
-    if field.before is ABSENT and _is_block(field.after):
+    if field.before is MISSING and _is_block(field.after):
         return f"{name} (new)", "", ""
     if field.gone and _is_block(field.before):
         return f"{name} (gone)", "", ""
@@ -230,7 +230,7 @@ def _short(path: str) -> tuple[str, str]:
 
 def value(given: Any) -> str:
     """Write a value of a manifest on one line."""
-    if given is ABSENT:
+    if given is MISSING:
         return "(none)"
     if isinstance(given, dict) and given.keys() == {"name", "value"}:  # a whole variable
         given = given["value"]

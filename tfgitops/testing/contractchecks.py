@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.project import Project
     from tfgitops.targets.routes import Route
 
+_SEEDS = ("1", "2")  # of the hashes in other processes
 _MAPS = ("properties", "patternProperties")
 
 
@@ -104,9 +105,6 @@ def _has_description(schema: Any) -> bool:
     document, marker, name = str(schema.get("$ref", "")).partition("#/$defs/")
     target = schema_file(document or "core.schema.json")["$defs"].get(name, {}) if marker else {}
     return bool(schema.get("description") or target.get("description") or document == "pod.schema.json")
-
-
-_SEEDS = ("1", "2")
 
 
 def depends_on_key_order(compiled: Compiled, project: Project, plugins: Plugins) -> bool:
