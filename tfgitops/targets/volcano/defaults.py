@@ -38,6 +38,12 @@ _ZERO = frozenset({
 _KEPT = frozenset({"runtimeClassName", "preemptionPolicy", "storageClassName", "service", "fsType", "type"})
 # Structures that are no pointers, and so always written: in a container, a template, a claim template.
 _STRUCTURES = {"resources": "image", "metadata": "spec"}
+_SHOWN_MAX = 60
+DRIFT_RULES = Rules.read("""
+    drift-added: {place} is left out, and the server would store {after} | write {after} there
+    drift-dropped: {place} is {found}, and the server would drop it | leave it out
+    drift-changed: {place} is {found}, and the server would store {after} | write {after}
+""")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,14 +230,6 @@ def immutable_fields(live: Json, after: Json) -> list[Route]:
     shape = shape_of("volcano.schema.json", "Job")
     routes = difference(rewritten(shape, live, parse), rewritten(shape, after, parse))
     return [route for route in routes if not is_mutable(route)]
-
-
-_SHOWN_MAX = 60
-DRIFT_RULES = Rules.read("""
-    drift-added: {place} is left out, and the server would store {after} | write {after} there
-    drift-dropped: {place} is {found}, and the server would drop it | leave it out
-    drift-changed: {place} is {found}, and the server would store {after} | write {after}
-""")
 
 
 def three_way(live: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
