@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tfgitops.planning.tfconfig import in_order, references
+from tfgitops.planning.expansion import in_order, references
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""What `plan` is made of: the checks before, the pods of a role, overlays, and what of a pinned job is kept."""
+"""From a resolved environment to its objects: checks of roles and gangs, pods, policies, and pinned jobs."""

@@ -1,4 +1,4 @@
-"""Whether a gang can ever start: its numbers, its dependencies and the length of its names."""
+"""Check whether a gang can start: its numbers, its dependencies and the length of its pod names."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Job, Role
 
 _NUMBERS = frozenset({"minAvailable", "dependsOn"})
-"""Where none of them is written, all pods start together, and no number can be wrong."""
+"""Without these keys all pods start together, and no number can be wrong."""
 
 
 def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
-    """Return for each task of a planned Job how many of its pods must run at once, whatever happens.
+    """Return for each task of a planned Job how many of its pods must run at the same time in any case.
 
-    TensorFlow's servers, those with its port, are all needed: each waits for the others. Of other tasks, those that
-    wait for none are needed as far as the job's `minAvailable` cannot be reached without them; where that is less than
-    all tasks together, Volcano counts no task by itself. Those that wait for others are made while these run
-    (docs/volcano.md 5), and find their room at the latest when these are done; but not where these last as long as the
-    job: then one pod must have room beside them, unless several tasks wait so, which could take turns.
+    - TensorFlow's servers, which have its port, must all run: each waits for the others.
+    - Another task needs its `minAvailable`, or more if the job does not reach its own `minAvailable` with all pods of
+      the other tasks. If the job's is less than the sum over the tasks, Volcano ignores those of the tasks.
+    - A task with `dependsOn` starts while the tasks that it waits for run (docs/volcano.md 5), and finds room when they
+      end. It needs room for one pod if they last as long as the job. Several tasks that wait like this take turns.
     """
     spec = manifest["spec"]
     tasks, least = spec["tasks"], spec["minAvailable"]
     counts = [task["replicas"] for task in tasks]
-    if least == sum(counts):  # then none waits, and all are needed
+    if least == sum(counts):  # then no task waits, and all pods must run
         return counts
     beside = _beside_what_lasts(tasks)
     by_task = least >= sum(task["minAvailable"] for task in tasks)
@@ -50,7 +50,7 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
 
 
 def _beside_what_lasts(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the tasks, servers aside, that wait for what runs until the job ends, be it by way of others."""
+    """Return the tasks, except servers, that wait, directly or not, for a task that lasts as long as the job."""
     until_the_end = {task["name"] for task in tasks if _is_server(task) or _ends_the_job(task)}
     waits = {task["name"]: set(task["dependsOn"].get("name") or ()) for task in tasks if task.get("dependsOn")}
     reached: set[str] = set()
@@ -73,7 +73,7 @@ def _is_server(task: Mapping[str, Any]) -> bool:
 
 
 def check_gang(job: Job) -> Iterator[Problem]:
-    """Report what makes a gang wait for ever, or start with less than it needs."""
+    """Yield the problems by which a gang waits for ever, or starts with fewer pods than it needs."""
     if any(not _NUMBERS.isdisjoint(data) for data in (job.data, *(role.data for role in job.roles))):
         yield from _check_numbers(job)
     yield from _check_names(job)
@@ -83,12 +83,12 @@ def _check_numbers(job: Job) -> Iterator[Problem]:
     problems = [problem for role in job.roles for problem in _check_role(job, role)]
     problems += _check_dependencies(job)
     yield from problems
-    if not problems or "minAvailable" in job.data:  # a total of wrong numbers says nothing more
+    if not problems or "minAvailable" in job.data:  # the sum of wrong numbers is no news
         yield from _check_total(job)
 
 
 def _wrong_number(holder: Job | Role, expected: str, message: str, hint: str, *notes: Note) -> Problem:
-    """Make the problem of a job's or a role's `minAvailable`."""
+    """Return the problem of a wrong `minAvailable`."""
     at, found = (*holder.route, "minAvailable"), str(holder.min_available)
     return Problem(code="TF303", message=message, at=at, found=found, expected=expected, hint=hint, notes=notes)
 

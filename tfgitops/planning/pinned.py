@@ -1,4 +1,4 @@
-"""The committed manifests of pinned jobs, and those of what they need: found, judged, and then kept as they are."""
+"""Find and judge the committed manifests of pinned jobs, and of the objects that these jobs need."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RESTORE = "restore it from Git as it was, or give up the pin: `tfgitops unpin`"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Committed:
-    """One committed file of ours that is whole: its path below ``manifests/``, its text, and what it says."""
+    """One committed file that nobody edited: its path below ``manifests/``, its text, and the object in it."""
 
     path: str
     text: str
@@ -41,7 +41,7 @@ class Committed:
 
 
 class RefusedError(Exception):
-    """A committed file that cannot be kept, for a reason."""
+    """Raised for a committed file that cannot stay in force; ``complaint`` says why."""
 
     def __init__(self, message: str, hint: str = _RESTORE, expected: str = "") -> None:
         super().__init__(message)
@@ -49,52 +49,41 @@ class RefusedError(Exception):
 
 
 def as_it_runs(environment: Environment, manifests: Mapping[str, Mapping[str, Any]]) -> Environment:
-    """Return an environment whose pinned jobs have the roles of their manifests, given by the names of the jobs.
+    """Return an environment in which each pinned job has a role for each task of its committed manifest.
 
-    Who looks at a planned Job finds a role for each of its tasks; what the spec says of a role of that name is kept.
+    ``manifests`` has the manifests by the names of the jobs. A role keeps the keys that the spec gives to its name.
     """
     changed = replace(environment, jobs=())
     jobs = []
     for job in environment.jobs:
-        roles = _roles(job, manifests[job.name]) if job.name in manifests else job.roles
+        manifest = manifests.get(job.name)
+        roles = tuple(_role(job, task) for task in manifest["spec"]["tasks"]) if manifest else job.roles
         jobs.append(replace(job, environment=changed, roles=roles))
     object.__setattr__(changed, "jobs", tuple(jobs))  # the one circle, closed as `resolve` does
     return changed
 
 
-def _roles(job: Job, manifest: Mapping[str, Any]) -> tuple[Role, ...]:
-    known = {role.name: role for role in job.roles}
-    return tuple(_role(job, task, known.get(task["name"])) for task in manifest["spec"]["tasks"])
-
-
-def _role(job: Job, task: Mapping[str, Any], known: Role | None) -> Role:
+def _role(job: Job, task: Mapping[str, Any]) -> Role:
     name, replicas = task["name"], task.get("replicas", 1)
-    kind = name if name in ROLE_NAMES and _is_tensorflow(task) else "task"
-    data = {**(known.data if known else {}), "minAvailable": task.get("minAvailable", replicas)}
+    training = task["template"]["spec"]["containers"][0]
+    # With `strategy: none`, other tasks may have the names of TensorFlow's roles.
+    is_tensorflow = any(entry.get("name") == "TF_CONFIG" for entry in training.get("env") or ())
+    kind = name if name in ROLE_NAMES and is_tensorflow else "task"
+    written = next((role.data for role in job.roles if role.name == name), {})
+    data = {**written, "minAvailable": task.get("minAvailable", replicas)}
     return Role(name=name, kind=kind, replicas=replicas, data=data, route=(*job.route, "pin"))
 
 
-def _is_tensorflow(task: Mapping[str, Any]) -> bool:
-    """Tell whether a task is of TensorFlow: with `strategy: none` others may have the names of its roles."""
-    training = task["template"]["spec"]["containers"][0]
-    return any(entry.get("name") == "TF_CONFIG" for entry in training.get("env") or ())
-
-
 def job_path(job: str) -> str:
-    """Return where the manifest of a job lies below ``manifests/``."""
+    """Return the path of a job's manifest below ``manifests/``."""
     return f"workloads/{file_name('Job', job)}"
 
 
 def committed_job(job: str, namespace: str, texts: Mapping[str, str], pin: str = "") -> Committed:
-    """Return the committed manifest of a job, which must be as the compiler wrote it, and be what ``pin`` names.
+    """Return the committed manifest of a job, exactly as the compiler wrote it.
 
-    Args:
-        job: the job's name in the spec.
-        namespace: the environment's.
-        texts: of the committed manifests, by path.
-        pin: the name of the Job; empty to take the one that is there.
-
-    Raises RefusedError if there is none, it was changed, or it is another's.
+    ``texts`` has the committed manifests by path. Without ``pin``, any name of the Job will do. Raises RefusedError if
+    there is no such manifest, someone edited it, or it is not of this job.
     """
     path = job_path(job)
     if path not in texts:
@@ -120,14 +109,10 @@ def committed_job(job: str, namespace: str, texts: Mapping[str, str], pin: str =
 
 
 def read_committed(path: str, text: str, *sources: str) -> Committed:
-    """Read one file as the compiler wrote it.
+    """Return one committed file, exactly as the compiler wrote it.
 
-    Args:
-        path: below ``manifests/``.
-        text: with LF line ends.
-        sources: how the source that its header names may end; anything, if none is given.
-
-    Raises RefusedError if it is not ours, it was edited, or it does not hold the object of its name.
+    ``text`` has LF line ends. ``sources`` are the routes that the header may name; without any, it may name all.
+    Raises RefusedError if the file is not ours, someone edited it, or it does not hold the object of its name.
     """
     shown = f"{MANIFESTS}/{path}"
     header = read_header(text)
@@ -142,13 +127,13 @@ def read_committed(path: str, text: str, *sources: str) -> Committed:
         manifest = parse(text)
     except TextError as error:
         raise RefusedError(f"{shown} cannot be read: {error}") from error
-    if not _is_object(manifest) or not _has_its_name(path, manifest):
+    if not _holds_its_object(path, manifest):
         raise RefusedError(f"{shown} does not hold the object that its name promises")
     return Committed(path=path, text=text, own=header.own, manifest=manifest)
 
 
 class Needs:
-    """What pinned jobs need of what is committed, each object for the first of them that needs it."""
+    """The committed objects that pinned jobs need. Each object goes to the first job that needs it."""
 
     def __init__(self, texts: Mapping[str, str], made: Iterable[Reference], namespace: str) -> None:
         self._texts = texts
@@ -158,10 +143,10 @@ class Needs:
         self._others = [path for path in texts if not path.startswith(_JOBS)]
 
     def of(self, job: Committed) -> Iterator[Committed]:
-        """Yield the committed files of ours that a job needs, and that neither the compile nor a job before it has.
+        """Yield the committed files that a job needs, unless the compile makes the object or an earlier job got it.
 
-        What is neither made nor committed was never the spec's to write: it exists in the cluster, or it does not.
-        Raises RefusedError if one of the files cannot be kept.
+        An object that is neither made nor committed is not the spec's business: the cluster may have it.
+        Raises RefusedError if a file cannot stay in force.
         """
         label = f"{JOB_LABEL}: {job.manifest['metadata']['labels'][JOB_LABEL]}\n"
         todo = [*references(job.manifest)]
@@ -186,7 +171,7 @@ class Needs:
 
 
 def _missing(job: str, pin: str, texts: Mapping[str, str]) -> RefusedError:
-    """Say that a job has no committed manifest, and where the one that a pin names is, if it has moved."""
+    """Return the error for a job without a committed manifest; the hint names the job that has the pinned Job."""
     message = f"the job '{job}' has no committed manifest, {MANIFESTS}/{job_path(job)}"
     other = pin.rpartition("-")[0]
     if other != job and job_path(other) in texts:
@@ -194,20 +179,17 @@ def _missing(job: str, pin: str, texts: Mapping[str, str]) -> RefusedError:
     return RefusedError(message, _RESTORE if pin else "build it first, and commit it")
 
 
-def _is_object(value: Any) -> bool:
-    """Tell whether a value is an object of Kubernetes with a name."""
+def _holds_its_object(path: str, value: Any) -> bool:
+    """Tell whether a file holds an object of its name. The name of a Job has a digest, which is checked later."""
     metadata = value.get("metadata") if type(value) is dict else None
-    return type(metadata) is dict and all(type(text) is str for text in (value.get("kind"), metadata.get("name")))
-
-
-def _has_its_name(path: str, manifest: Mapping[str, Any]) -> bool:
-    """Tell whether a file holds what its name says; that of a Job has the name of the job, which is checked later."""
-    kind, name = manifest["kind"], manifest["metadata"]["name"]
+    kind, name = (value.get("kind"), metadata.get("name")) if type(metadata) is dict else (None, None)
+    if type(kind) is not str or type(name) is not str:
+        return False
     return kind == "Job" or path.rpartition("/")[2] == file_name(kind, name)
 
 
 def _judge_job(manifest: dict[str, Any]) -> None:
-    """Refuse what has not the shape of a Job, so that all who look into it later find what they look for."""
+    """Refuse an object without the shape of a Job, since later stages rely on this shape."""
     name = manifest["metadata"]["name"]
     if (manifest["kind"], manifest.get("apiVersion")) != ("Job", API_VERSION):
         raise RefusedError(f"'{name}' is no Volcano Job", expected=f"a Job of {API_VERSION}")
@@ -220,7 +202,7 @@ def _judge_job(manifest: dict[str, Any]) -> None:
 
 
 def _judge_queue(kept: Committed) -> None:
-    """Refuse a Queue that has not the shape of one, since all queues are judged beside each other."""
+    """Refuse an object without the shape of a Queue, since admission judges all queues together."""
     if kept.manifest["kind"] == "Queue":
         faults = stored(kept.manifest).notes.faults
         if faults or "spec" not in kept.manifest:

@@ -1,15 +1,15 @@
-"""Turn a resolved environment into the objects that its manifests hold."""
+"""Plan the objects of one environment: its Jobs, and what they need beside them."""
 
 from __future__ import annotations
 
 import json
-import marshal
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.gang import check_gang
 from tfgitops.planning.jobmanifest import job_manifest
-from tfgitops.planning.rolecheck import check_overlays, check_role, check_workdir
+from tfgitops.planning.overlaycheck import check_overlays
+from tfgitops.planning.rolecheck import check_role, check_workdir
 from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
@@ -17,6 +17,7 @@ from tfgitops.spec.diagnostics import Note, Problem
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations
 from tfgitops.targets.kubernetes.merge import SchemaName, union
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED, file_name
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano.identity import DIGITS, PLACEHOLDER, name_job
 
 if TYPE_CHECKING:
@@ -28,17 +29,16 @@ if TYPE_CHECKING:
     from tfgitops.targets.kubernetes.merge import Conflict
     from tfgitops.targets.routes import Route
 
-_NOTHING = United({})
-_TWO = 2
+    Asked = tuple[str, Patch]
+
 _SCHEMAS: dict[str, SchemaName] = {"job": "Job", "pod": "PodTemplateSpec", "container": "Container"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """One object: its manifest, its file below ``manifests/``, and the route of the spec that asked for it.
+    """One object: its manifest, its file below ``manifests/``, and the route of the spec that asks for it.
 
-    ``text`` is the whole committed file, where a job is pinned and this is its Job, or something that it needs: it is
-    kept as it is, and what it needs is there because of the pin.
+    ``text`` is set for a pinned Job and for the objects that it needs: the committed file, which stays as it is.
     """
 
     manifest: dict[str, Any]
@@ -56,10 +56,10 @@ class Planned:
 
 
 class Planner:
-    """Plans one environment, and collects what is wrong on the way.
+    """Plans one environment.
 
-    ``environment`` is the one that was resolved; once planned, its pinned jobs have the roles of their manifests.
-    ``problems`` are of the spec, ``faults`` are of plugins.
+    ``problems`` collects mistakes in the spec, and ``faults`` those of plugins. After `plan`, the pinned jobs of
+    ``environment`` have the roles of their committed manifests.
     """
 
     def __init__(self, environment: Environment, plugins: Plugins, committed: Mapping[str, str]) -> None:
@@ -68,18 +68,40 @@ class Planner:
         self.environment = environment
         self._committed = committed
         self._plugins = plugins
-        self._unions: dict[tuple[str, bytes], United] = {}
 
     def plan(self) -> list[Planned]:
-        """Return all objects of the environment, in the order in which they are applied."""
+        """Return all objects of the environment, in the order in which a controller applies them."""
         pinned = [job for job in self.environment.jobs if job.pin]
-        objects = _once([*self._namespace(), *self._further_objects()], {job.route for job in pinned})
+        asked = self._plugins.ask("tfgitops_objects", (), self.faults, environment=self.environment)
+        beside = [*self._namespace(), *(self._object(wanted) for _, wanted in asked)]
+        objects = _once(beside, {job.route for job in pinned})
         objects += [planned for job in self.environment.jobs if not job.pin and (planned := self._job(job))]
         if pinned:
             objects = self._with_pinned(objects, pinned)
         objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
-        return self._for_controller(objects)
+        self._annotate(objects)
+        return objects
+
+    def _namespace(self) -> Iterator[Planned]:
+        written = self.environment.data["namespace"]
+        if written.get("create"):
+            metadata = {"name": written["name"]}
+            for key in ("labels", "annotations"):
+                if values := written.get(key):
+                    metadata[key] = {name: str(value) for name, value in values.items()}
+            manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+            yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
+
+    def _object(self, wanted: Object) -> Planned:
+        manifest = dict(wanted.manifest)
+        kind, metadata = manifest["kind"], manifest["metadata"]
+        if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
+            metadata.setdefault("namespace", self.environment.namespace)
+        return Planned(
+            manifest=manifest, folder=wanted.folder, file=file_name(kind, metadata["name"]), because=wanted.because,
+            keep=wanted.keep,
+        )  # fmt: skip
 
     def _job(self, job: Job) -> Planned | None:
         problems = [problem for role in job.roles for problem in check_role(job, role)]
@@ -94,8 +116,8 @@ class Planner:
             manifest=manifest, folder="workloads", file=file_name("Job", job.name), because=job.route, own=job.own
         )
 
-    def draft(self, job: Job, patches: Iterable[tuple[str, Patch]]) -> tuple[dict[str, Any], list[Problem]]:
-        """Return the manifest of a job with some patches, under a placeholder, and what is wrong with its discovery."""
+    def draft(self, job: Job, patches: Iterable[Asked]) -> tuple[dict[str, Any], list[Problem]]:
+        """Return the manifest of a job with some patches, under a placeholder, and the problems of its variables."""
         problems: list[Problem] = []
         wanted = self._wanted(job, patches)
         discovery = Discovery(job, PLACEHOLDER, len(job.name) + 1 + DIGITS)
@@ -106,10 +128,25 @@ class Planner:
             templates.append(template)
         return job_manifest(job, templates, wanted["job",].value), problems
 
-    def _with_pinned(self, objects: list[Planned], jobs: list[Job]) -> list[Planned]:
-        """Add the committed Jobs of pinned jobs, and what they need of what is no longer made.
+    def _wanted(self, job: Job, patches: Iterable[Asked]) -> dict[tuple[str, ...], United]:
+        """Join the patches of each target of a job."""
+        targets = [("job",), *((kind, role.name) for role in job.roles for kind in ("pod", "container"))]
+        asked: dict[tuple[str, ...], list[Asked]] = {target: [] for target in targets}
+        for name, patch in patches:
+            if patch.target in asked:
+                asked[patch.target].append((name, patch))
+            else:
+                self.faults.append(_no_target(name, patch, job))
+        wanted = {}
+        for target, said in asked.items():
+            wanted[target] = united = _united([patch.value for _, patch in said], target[0])
+            self.problems += [_disagreement(conflict, said) for conflict in united.conflicts]
+        return wanted
 
-        What the compile makes because of a pinned job is as it was committed, too: the job's block is not in force.
+    def _with_pinned(self, objects: list[Planned], jobs: list[Job]) -> list[Planned]:
+        """Add the committed Jobs of pinned jobs, and the committed objects that they need.
+
+        The block of a pinned job is not in force, so an object that the compile makes for it stays as committed, too.
         """
         from tfgitops.planning.pinned import Needs, RefusedError, as_it_runs, committed_job  # noqa: PLC0415 - for pins alone
 
@@ -138,100 +175,49 @@ class Planner:
             return planned
         return _kept(found, (*planned.because[:2], "pin"))
 
-    def _wanted(self, job: Job, patches: Iterable[tuple[str, Patch]]) -> dict[tuple[str, ...], United]:
-        """Join what the plugins want of each target of a job."""
-        asked: dict[tuple[str, ...], list[tuple[str, Patch]]] = {("job",): []}
-        for role in job.roles:
-            asked["pod", role.name] = []
-            asked["container", role.name] = []
-        for said in patches:
-            known = asked.get(said[1].target)
-            if known is None:
-                self.faults.append(_no_target(*said, job))
-            else:
-                known.append(said)
-        return {target: self._united(target[0], patches) for target, patches in asked.items()}
-
-    def _united(self, kind: str, patches: list[tuple[str, Patch]]) -> United:
-        """Join patches of equal rank; equal ones come back in job after job, and are joined once."""
-        if not patches:
-            return _NOTHING
-        parts = [patch.value for _, patch in patches]
-        key = (kind, marshal.dumps(parts, 2))
-        united = self._unions.get(key)
-        if united is None:
-            united = self._unions[key] = United(*union(parts, _SCHEMAS[kind]))
-        if united.conflicts:
-            self.problems += [_disagreement(conflict, patches) for conflict in united.conflicts]
-        return united
-
-    def _namespace(self) -> Iterator[Planned]:
-        written = self.environment.data["namespace"]
-        if written.get("create"):
-            metadata = {"name": written["name"]}
-            for key in ("labels", "annotations"):
-                if values := written.get(key):
-                    metadata[key] = {name: str(value) for name, value in values.items()}
-            manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-            yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
-
-    def _further_objects(self) -> Iterator[Planned]:
-        for _, wanted in self._plugins.ask("tfgitops_objects", (), self.faults, environment=self.environment):
-            yield self._object(wanted)
-
-    def _object(self, wanted: Object) -> Planned:
-        manifest = dict(wanted.manifest)
-        kind, metadata = manifest["kind"], manifest["metadata"]
-        if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
-            metadata.setdefault("namespace", self.environment.namespace)
-        return Planned(
-            manifest=manifest, folder=wanted.folder, file=file_name(kind, metadata["name"]), because=wanted.because,
-            keep=wanted.keep,
-        )  # fmt: skip
-
     def _refuse_doubles(self, objects: Iterable[Planned]) -> None:
         first: dict[str, Planned] = {}
         for planned in objects:
             known = first.setdefault(planned.path, planned)
             if known is not planned:
                 message = f"{planned.manifest['kind']} '{planned.manifest['metadata']['name']}' is written twice"
+                note = Note(message="also written because of this", at=known.because)
+                hint = "give one of them another name"
                 self.problems.append(
-                    Problem(
-                        code="TF404", message=message, at=planned.because, hint="give one of them another name",
-                        notes=(Note(message="also written because of this", at=known.because),),
-                    )
-                )  # fmt: skip
+                    Problem(code="TF404", message=message, at=planned.because, hint=hint, notes=(note,))
+                )
 
-    def _for_controller(self, objects: list[Planned]) -> list[Planned]:
-        """Tell the controller, by annotations, in which order to apply and what to keep."""
-        folders = list(dict.fromkeys(planned.folder for planned in objects))
+    def _annotate(self, objects: list[Planned]) -> None:
+        """Tell the controller, by annotations, in which order to apply the objects and which ones to keep."""
+        waves = {folder: wave for wave, folder in enumerate(dict.fromkeys(planned.folder for planned in objects))}
         for planned in objects:
-            if planned.text:
-                continue
+            found: dict[str, str] = {}
             if self.environment.gitops == "argocd":
-                found = argocd_annotations(wave=folders.index(planned.folder), keep=planned.keep)
+                found = argocd_annotations(wave=waves[planned.folder], keep=planned.keep)
             elif self.environment.gitops == "flux":
-                variables = "${" in json.dumps(planned.manifest)
-                found = flux_annotations(keep=planned.keep, holds_variables=variables)
-            else:
-                continue
-            if found:
+                found = flux_annotations(keep=planned.keep, holds_variables="${" in json.dumps(planned.manifest))
+            if found and not planned.text:
                 metadata = planned.manifest["metadata"]
                 metadata["annotations"] = {**metadata.get("annotations", {}), **found}
-        return objects
+
+
+@by_content(1 << 12)
+def _united(values: list[Any], kind: str) -> United:
+    """Join patches of equal rank. Most jobs get equal patches, so each join is made once."""
+    return United(*union(values, _SCHEMAS[kind]))
 
 
 def level(folder: str) -> tuple[bool, int, str]:
-    """Order folders as they are applied: cluster, cluster-2 …, workloads."""
+    """Return the sort key of a folder in the order of applying: cluster, cluster-2 …, workloads."""
     number = folder.removeprefix("cluster").removeprefix("-")
     return (folder == "workloads", int(number) if number.isdigit() else 1, folder)
 
 
 def _once(objects: Iterable[Planned], pinned: Collection[Route]) -> list[Planned]:
-    """Leave out objects that are as one before: several keys may ask for the same, and the first route stands for all.
+    """Return the objects without repetitions: several keys may ask for one object, and the first route stands for all.
 
-    The blocks of pinned jobs are not in force, so their routes come last. What is of one name and not equal is left for
-    `_refuse_doubles`.
+    Routes in pinned jobs come last, since the blocks of these jobs are not in force. Objects of one name that are not
+    equal stay, and `_refuse_doubles` reports them.
     """
 
     def rank(planned: Planned) -> tuple[str, bool, list[str]]:
@@ -258,17 +244,16 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
     )  # fmt: skip
 
 
-def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
-    """Name the plugins, and the lines of the spec, that want different values for one field."""
+def _disagreement(conflict: Conflict, patches: list[Asked]) -> Problem:
+    """Return the problem that names the plugins, and the lines, that want different values for one field."""
     said = [(*patches[index], value) for index, value in conflict.values]
-    (_, here, wanted), (_, there, instead), *_ = said
+    (_, here, wanted), (_, there, instead), *others = said
     names = [f"'{name}'" for name in dict.fromkeys(name for name, _, _ in said)]
     who = f"plugins {', '.join(names[:-1])} and {names[-1]} want" if names[1:] else f"plugin {names[0]} wants"
-    field_name = ".".join((*here.target[1:], *conflict.path))
     return Problem(
         code="TF401", at=there.because, found=str(instead), expected=str(wanted),
-        message=f"{who} different values for {field_name}",
-        hint=f"change one of the {'two ' if len(said) == _TWO else ''}lines, or leave one plugin out",
+        message=f"{who} different values for {'.'.join((*here.target[1:], *conflict.path))}",
+        hint=f"change one of the {'' if others else 'two '}lines, or leave one plugin out",
         notes=tuple(
             Note(message=f"plugin '{name}' wants {value!r} because of this", at=patch.because)
             for name, patch, value in said

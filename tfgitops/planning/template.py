@@ -1,4 +1,4 @@
-"""Plan the pods of one role: core, plugins, spec and overlays, each over the one before."""
+"""Plan the pods of one role in four layers, each over the one before: the core, the plugins, the spec, its overlays."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 RERUN_ANNOTATION = "tfgitops/rerun"
 
 _JOB_KEYS = ("workdir", "serviceAccount", "imagePullSecrets", "rerun", "pod", "container")
-"""What a job says of all its pods beside what its roles inherit."""
+"""Keys of a job that its pods follow, and that its roles do not inherit."""
 
 _OWN_KEYS = ("image", "command", "args", "env")
-"""In what roles differ that are alike in all else."""
+"""Keys that often differ between roles whose other keys are equal."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class United:
-    """What patches of equal rank say together of one target, and where they disagree.
+    """The joined patches of one target, and the fields for which plugins want different values.
 
-    Equal patches have one object of this class, so that what follows from it is remembered by its identity.
+    Equal patches share one object of this class, so a memo may know it by its identity.
     """
 
     value: Mapping[str, Any]
@@ -42,31 +42,31 @@ class United:
 
 
 def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[str, Any]:
-    """Return the PodTemplateSpec of a role, still without its discovery.
+    """Return the PodTemplateSpec of a role, without the variables of `Discovery`.
 
-    ``pod`` and ``container`` are what the plugins want. The template and its containers are the role's own; what is in
-    them is shared with roles that are like it, and not to be changed.
+    ``pod`` and ``container`` are the patches of plugins. You may change the template and its containers, but not what
+    is in them: similar roles share that.
     """
     own = _own_keys(job, role)
     about_job = {key: job.data[key] for key in _JOB_KEYS if key in job.data}
     about_role = {key: value for key, value in role.data.items() if key not in own}
     port = job.port if role.in_cluster else 0
     frame = _frame((port, about_job, about_role), pod, container)
-    return _filled(frame, job.name, _own_fields({key: role.data[key] for key in own}))
+    return _filled(frame, job.name, _container_fields({key: role.data[key] for key in own}))
 
 
 def _own_keys(job: Job, role: Role) -> list[str]:
-    """Name the keys in which a role differs from those that are like it, but for those that an overlay speaks of."""
+    """Return those `_OWN_KEYS` of a role that no overlay sets."""
     overlaid: set[str] = set()
     for holder in (job, role):
-        if "containers" in (overlay_source(holder, "pod").get("spec") or ()):
+        if "containers" in ((holder.data.get("pod") or {}).get("spec") or ()):
             return []
-        overlaid.update(overlay_source(holder, "container"))
+        overlaid.update(holder.data.get("container") or ())
     return [key for key in _OWN_KEYS if key in role.data and key not in overlaid]
 
 
 def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a frame's template for the job of a name, the fields of its training container laid over the frame's."""
+    """Return the template of a frame with the name of a job, and with some fields of the training container."""
     metadata, spec = frame["metadata"], dict(frame["spec"])
     training, *others = spec["containers"]
     spec["containers"] = [_lay_over(training, fields), *map(dict, others)]
@@ -77,77 +77,55 @@ def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> d
 
 @by_content(1 << 12)
 def _frame(keys: tuple[Any, ...], pod: United, container: United) -> dict[str, Any]:
-    """Plan all of a template that is the same for many roles; ``keys`` are their port and the keys that say it."""
+    """Plan the part of a template that many roles share; ``keys`` are a port, keys of a job and keys of a role."""
     port, job, role = keys
+    said = job | role
     training: dict[str, Any] = {"name": TRAINING_CONTAINER}
     if port:
         training["ports"] = [{"name": SERVER_PORT, "containerPort": port, "protocol": "TCP"}]
-    training = _lay_over(training, container.value)
-    training = _lay_over(training, _own_fields(role) | _shared_fields(job | role))
-    template = {
-        "metadata": _metadata(job, pod.value.get("metadata", {})),
-        "spec": {"restartPolicy": "Never", **pod.value.get("spec", {})},
-    }
-    template["spec"] |= _pod_fields(job | role, template["spec"])
-    template["spec"]["containers"] = [training, *template["spec"].get("containers", ())]
+    training = _lay_over(_lay_over(training, container.value), _container_fields(said))
+    spec: dict[str, Any] = {"restartPolicy": "Never", **pod.value.get("spec", {})}
+    spec |= _pod_fields(said, spec)
+    spec["containers"] = [training, *spec.get("containers", ())]
+    template = {"metadata": _metadata(job, pod.value.get("metadata", {})), "spec": spec}
     for data in (job, role):
         template = _overlaid(template, data)
     if any(overlay in data for data in (job, role) for overlay in ("container", "pod")):
         template["spec"] = without_empty(shape_of("pod.schema.json", "PodSpec"), template["spec"])
-    _write_defaults(template)
+    _write_defaults(template["spec"])
     return template
 
 
 def _overlaid(template: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay the overlays of a job, or of a role, over a template: what they say of all of the pod comes last."""
-    if patch := _prepared(data, "container"):
+    """Lay the overlays of a job or a role over a template: first ``container``, then ``pod``."""
+    if written := data.get("container"):
         training, *others = template["spec"]["containers"]
-        containers = [merge(training, patch, "Container"), *others]
+        containers = [merge(training, prepare(written, "Container"), "Container"), *others]
         template = {**template, "spec": {**template["spec"], "containers": containers}}
-    if patch := _prepared(data, "pod"):
-        template = merge(template, patch, "PodTemplateSpec")
+    if written := data.get("pod"):
+        template = merge(template, prepare(written, "PodTemplateSpec"), "PodTemplateSpec")
     return template
 
 
-def overlay_source(holder: Job | Role, key: str) -> Mapping[str, Any]:
-    """Return the raw Kubernetes fields, ``pod`` or ``container``, that a job or a role writes itself."""
-    return holder.data.get(key) or {}
-
-
-def _prepared(data: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the raw Kubernetes fields in the keys of a job or a role, ready to be merged."""
-    written = data.get(key)
-    if not written:
-        return {}
-    prepared: dict[str, Any] = prepare(written, "PodTemplateSpec" if key == "pod" else "Container")
-    return prepared
-
-
 def _metadata(job: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels and annotations of a job's pods, but for our label with its name: the plugins' and ours."""
+    """Return the metadata that the pods of similar jobs share: the plugins', and the annotation for `rerun`."""
     metadata = {**wanted, "labels": wanted.get("labels", {})}
     if (rerun := job.get("rerun")) is not None:
         metadata["annotations"] = {**wanted.get("annotations", {}), RERUN_ANNOTATION: str(rerun)}
     return metadata
 
 
-def _own_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in Kubernetes's words what a role's own keys say of its container."""
+def _container_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the training container that the keys of a job or a role stand for."""
     fields: dict[str, Any] = {}
     if "image" in data:
         fields["image"] = data["image"]
     if command := data.get("command"):
-        fields["command"] = shell_command(command) if type(command) is str else _texts(command)
+        fields["command"] = shell_command(command) if type(command) is str else [*map(str, command)]
     if args := data.get("args"):
-        fields["args"] = _texts(args)
+        fields["args"] = [*map(str, args)]
     if env := data.get("env"):
         fields["env"] = [_variable(name, value) for name, value in env.items()]
-    return fields
-
-
-def _shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in Kubernetes's words what the other keys of a job and a role say of its container."""
-    fields: dict[str, Any] = {}
     if "workdir" in data:
         fields["workingDir"] = data["workdir"]
     if ports := data.get("ports"):
@@ -180,15 +158,15 @@ def _resources(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lay_over(container: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay a partial container without nulls over another; only what both have needs to be merged."""
+    """Lay fields without nulls over a container. Only fields that both have are merged, because a merge is slow."""
     both = {key: fields[key] for key in fields if key in container}
     return {**container, **fields, **(merge({k: container[k] for k in both}, both, "Container") if both else {})}
 
 
 def _pod_fields(data: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in Kubernetes's words what the keys of a job and a role say of its pods.
+    """Return the fields of the pods that the keys of a job and a role stand for.
 
-    Selectors and tolerations join those of the plugins, ``below``.
+    Lists and selectors begin with those of the plugins, which are in ``below``.
     """
     spec: dict[str, Any] = {}
     if "restartPolicy" in data:
@@ -196,26 +174,21 @@ def _pod_fields(data: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, 
     if "serviceAccount" in data:
         spec["serviceAccountName"] = data["serviceAccount"]
     if secrets := data.get("imagePullSecrets"):
-        spec["imagePullSecrets"] = _joined(below.get("imagePullSecrets"), [{"name": name} for name in secrets])
+        spec["imagePullSecrets"] = _joined(below.get("imagePullSecrets", ()), [{"name": name} for name in secrets])
     if selector := data.get("nodeSelector"):
         spec["nodeSelector"] = {**below.get("nodeSelector", {}), **{k: str(v) for k, v in selector.items()}}
     if tolerations := data.get("tolerations"):
         written = [{key: value for key, value in item.items() if value != ""} for item in tolerations]
-        spec["tolerations"] = _joined(below.get("tolerations"), written)
+        spec["tolerations"] = _joined(below.get("tolerations", ()), written)
     return spec
 
 
-def _joined(already: list[Any] | None, further: list[Any]) -> list[Any]:
-    return [*(already or ()), *(item for item in further if item not in (already or ()))]
+def _joined(already: Sequence[Any], further: list[Any]) -> list[Any]:
+    return [*already, *(item for item in further if item not in already)]
 
 
-def _texts(values: list[Any]) -> list[str]:
-    return [str(value) for value in values]
-
-
-def _write_defaults(template: dict[str, Any]) -> None:
-    """Write out what Volcano's webhook and CRD would add to a pod template (docs/volcano.md 1)."""
-    spec = template["spec"]
+def _write_defaults(spec: dict[str, Any]) -> None:
+    """Write the defaults that Volcano's webhook and CRD would add to a pod (docs/volcano.md 1)."""
     if spec.get("hostNetwork"):
         spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
     for key in ("containers", "initContainers"):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops.planning.tfconfig import hosts_variable, references
+from tfgitops.planning.expansion import references
+from tfgitops.planning.tfconfig import hosts_variable
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.places import role_depth
 from tfgitops.spec.resolve import inherited, overlay_job, stacked
