@@ -1,1 +1,1 @@
-"""What is admitted: each manifest judged as the cluster would, and the exceptions that an environment allows."""
+"""Judge each manifest as the cluster would, and suppress the problems that an environment allows."""

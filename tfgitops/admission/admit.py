@@ -1,4 +1,4 @@
-"""Judge the planned manifests as Volcano and Kubernetes would, and say it where the spec says it."""
+"""Judge the planned manifests as Volcano and Kubernetes would, and report each fault at its line of the spec."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _BUILT_IN = ("root", "default")
 _OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES}
-"""Rules that the cluster has not: without them the object would hang, drift, rerun or fail later."""
+"""Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
 
 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
@@ -47,7 +47,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 
 
 def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
-    """Judge what was committed and is kept: it has no line in the spec but that of the pin."""
+    """Return the faults of a committed manifest that stays in force."""
     if manifest["kind"] == "Job":
         return _judge_job(manifest, tasks=True)
     return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
@@ -65,7 +65,7 @@ def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Pro
 
 
 def _faults(manifest: dict[str, Any]) -> list[Fault]:
-    """Judge one Job; those alike in all that is judged, as most of a thousand are, only once."""
+    """Return the faults of a Job. Jobs that the rules cannot tell apart are judged once, and most Jobs are such."""
     if not all(map(is_clean, manifest["spec"]["tasks"])):
         return _judge_job(manifest, tasks=True)
     return _judge_job(manifest, tasks=False) if _has_faults(frame(manifest)) else []
@@ -77,9 +77,9 @@ def _has_faults(manifest: dict[str, Any]) -> bool:
 
 
 def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
-    """Judge a Job as it would be stored; that its queue exists is the queue plugin's to say, which knows all of them.
+    """Return the faults of a Job as the server would store it; with ``tasks``, those of each task and its pod, too.
 
-    ``tasks`` is whether to judge each task's policies and pod, too.
+    The Job's queue counts as existing: the queue plugin, which knows all queues, checks that.
     """
     queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
     after = stored(manifest, tasks=tasks)
@@ -99,16 +99,16 @@ def _problem(fault: Fault, at: Route) -> Problem:
 
 
 def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
-    """Return the Queues as they will stand together; parents that are not ours are there, with amounts unknown.
+    """Return all Queues of the cluster. Parents that are not ours have no amounts.
 
-    None of the rules that are not `SAID_TWICE` asks more of a queue above than its limit, where it has one.
+    No rule outside of `SAID_TWICE` reads more of a parent than its limit.
     """
     ours = [planned.manifest for planned in objects if planned.manifest["kind"] == "Queue"]
-    known = {queue["metadata"]["name"] for queue in ours}
     parents = {queue["spec"].get("parent", "root") for queue in ours}
-    return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in sorted({*_BUILT_IN, *parents} - known))]
+    others = {*_BUILT_IN, *parents} - {queue["metadata"]["name"] for queue in ours}
+    return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in sorted(others))]
 
 
 def _queue_route(planned: Planned, at: Route) -> Route:
-    """Turn a route in a Queue into one of its block: both say the same, but for `spec` and `resource`."""
+    """Return the route in the spec for a route in a Queue: the same keys without `spec` and `resource`."""
     return (*planned.because, *(key for key in at if key not in ("spec", "metadata", "name", "resource")))

@@ -1,4 +1,4 @@
-"""What an environment allows: problems of one code at one place, each with a reason and a last day."""
+"""Suppress the problems that an environment allows: of one code, at one place, until a last day."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLE = "such as jobs.resnet.image; a key with dots stands in brackets, an in
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """One entry of ``allow``: ``names`` are the keys of the place that it is for, ``route`` is where it stands."""
+    """One entry of ``allow``: ``names`` are the keys that lead to its place, ``route`` leads to the entry itself."""
 
     code: str
     at: str
@@ -32,13 +32,13 @@ class Allowance:
     route: Route
 
     def covers(self, routes: Iterable[Route]) -> bool:
-        """Tell whether one of the routes that lead to a problem is this entry's place, or in it."""
+        """Tell whether one of the routes of a problem is in the place of this entry."""
         return any(tuple(map(str, route[: len(self.names)])) == self.names for route in routes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allowed:
-    """A problem that is not shown, and the entry that allows it."""
+    """A suppressed problem, and the entry that allows it."""
 
     diagnostic: Diagnostic
     by: Allowance
@@ -46,9 +46,9 @@ class Allowed:
 
 
 class Allowances:
-    """The entries of one environment, and what became of each.
+    """The entries of one environment, and the problems that they suppress.
 
-    ``day`` is that of the newest commit, YYYY-MM-DD, or nothing where there is none: then every entry holds.
+    ``day`` is the day of the newest commit, YYYY-MM-DD. Without a commit it is empty, and every entry holds.
     """
 
     def __init__(self, environment: Environment, schema: Mapping[str, Any], day: str) -> None:
@@ -61,27 +61,26 @@ class Allowances:
 
     @property
     def allowed(self) -> tuple[Allowed, ...]:
-        """What was kept back, the same thing at the same place once."""
+        """The suppressed problems; equal ones at one place count once."""
         return tuple(self._allowed.values())
 
     def sift(self, problems: Iterable[Problem]) -> Iterator[Diagnostic]:
-        """Give problems their places, and keep back those that are allowed."""
+        """Yield the diagnostics of the problems that are not allowed."""
         for problem in problems:
             (diagnostic,) = self._places.diagnose([problem])
             fixed = problem.severity == "error" and not problem.allowable
             yield from self._judge(diagnostic, self._places.names(problem.at), fixed=fixed)
 
     def sift_read(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """Keep back what is allowed of that which was found before the files were merged."""
+        """Yield the diagnostics that are not allowed, of those from before the files were merged."""
         for diagnostic in diagnostics:
             yield from self._judge(diagnostic, [diagnostic.at], fixed=diagnostic.severity == "error")
 
     def leftovers(self, codes: Collection[str], *, finished: bool) -> Iterator[Diagnostic]:
-        """Say which entries allowed nothing, as far as that is known, and that no day was compared.
+        """Yield a warning for each useless entry, and one if there is no day to compare with.
 
-        Args:
-            codes: every code that is known, of the compiler and of the plugins.
-            finished: whether all stages ran, so that there is nothing more to come.
+        ``codes`` are those of the compiler and the plugins. Until the compile is ``finished``, only entries are
+        useless that can never match.
         """
         unused = [entry for entry in self._entries if entry.route not in self._used]
         found = [problem for entry in unused if (problem := self._useless(entry, codes, finished=finished))]
@@ -109,7 +108,10 @@ class Allowances:
         self.problems.append(Problem(code="TF203", message=message, at=(*route, "at"), hint=hint))
 
     def _judge(self, diagnostic: Diagnostic, routes: Sequence[Route], *, fixed: bool) -> Iterator[Diagnostic]:
-        """Yield a problem unless an entry allows it; one that is over is noted, one that never held is refused."""
+        """Yield a diagnostic unless an entry allows it; name expired entries.
+
+        A ``fixed`` diagnostic cannot be allowed: each entry for it is an error, too.
+        """
         entries = [entry for entry in self._entries if entry.code == diagnostic.code and entry.covers(routes)]
         self._used |= {entry.route for entry in entries}
         holding = next((entry for entry in entries if entry.until >= self._day), None)
@@ -121,13 +123,10 @@ class Allowances:
             allowed = Allowed(diagnostic=diagnostic, by=holding, span=self._places.span(holding.route))
             self._allowed.setdefault(same, allowed)
         else:
-            over = [
-                (
-                    f"allowed until {entry.until}, and the newest commit is of {self._day}",
-                    self._places.span(entry.route),
-                )
-                for entry in entries
+            until = [
+                (entry, f"allowed until {entry.until}, and the newest commit is of {self._day}") for entry in entries
             ]
+            over = [(message, self._places.span(entry.route)) for entry, message in until]
             yield replace(diagnostic, notes=(*diagnostic.notes, *over))
 
     def _useless(self, entry: Allowance, codes: Collection[str], *, finished: bool) -> Problem | None:

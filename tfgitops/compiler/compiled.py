@@ -1,4 +1,4 @@
-"""The result of one compile: files, diagnostics, and the objects behind them."""
+"""The result of one compile: the files, the objects in them, and the diagnostics."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class File:
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """The result of one environment: its files, unless something is wrong, and all diagnostics.
+    """The result of one environment: all diagnostics, and without errors its files.
 
-    The environment, and the objects that could be planned, are also there where something is wrong with the manifests.
-    ``allowed`` are the diagnostics that an exception suppresses.
+    If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``allowed`` are the
+    diagnostics that an exception suppresses.
     """
 
     folder: Path
@@ -49,23 +49,23 @@ class Compiled:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing forbids writing the files."""
+        """Whether the files may be written."""
         return not has_errors(self.diagnostics)
 
     def as_strict(self) -> Compiled:
-        """Return the same with warnings as errors."""
+        """Return the result with its warnings as errors."""
         return replace(self, diagnostics=tuple(as_errors(self.diagnostics)))
 
 
 def files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:
-    """Yield each object's manifest with its header, in the order of applying, and kustomizations where wanted."""
+    """Yield a file for each object, in the order of applying, and the kustomizations if the spec asks for them."""
     names = {
         document.path: Path(os.path.relpath(document.path, environment.folder)).as_posix()
         for document in environment.places.documents
     }
 
     def source(route: Route) -> str:
-        """Name the file, relative to the environment, and the route that a manifest comes from."""
+        """Return the source for a header: a file, relative to the environment, and a route in it."""
         document, written = environment.places.find(route)
         return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
 

@@ -1,42 +1,42 @@
-"""Writes one Kubernetes object as block YAML that readers of YAML 1.1 and 1.2 take for the same values.
+"""Write one Kubernetes object as block YAML that readers of YAML 1.1 and 1.2 read alike.
 
-A general dumper would take most of a compile. This one knows that manifests repeat a few hundred texts and a
-few dozen shapes of mappings, and decides about each of them once.
+Manifests repeat a few hundred texts and a few dozen shapes of mappings, and this writer decides about each of them
+once. A general dumper would take most of the time of a compile.
 """
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import ordered
 
-# A plain scalar starts with a letter, `/`, `_`, `$` or an option's dashes, so that no reader sees a number or
-# one of YAML's signs in it. A colon is inside a word, a blank single and between words, a hash nowhere.
+# A plain scalar starts with a letter, `/`, `_`, `$` or an option's dashes, so that no reader takes it for a number or
+# for an indicator of YAML. It has colons only inside words, single blanks only between words, and no hash.
 _WORD = r"[A-Za-z0-9_./+\-@=\[\]'$(),]"
 _PLAIN = re.compile(rf"(?:[A-Za-z_/$]|--?[A-Za-z]){_WORD}*(?::{_WORD}+)*(?: {_WORD}+)*").fullmatch
-# An amount may start with a digit; `1E` and `1e` are left out, being too near to floats.
+# An amount may start with a digit. `1E` and `1e` are not plain, because they look like floats.
 _AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[KMGTPE]i|[numkMGTPsh])").fullmatch
 _RETYPED: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
-# What is invisible, ends a line for some reader, or is not allowed in YAML. The ranges are written out: what
-# Python calls printable changes with its version, and one spec must give the same bytes on all of them.
+# Characters that are invisible, end a line for some reader, or are not allowed in YAML. `str.isprintable` would depend
+# on the version of Python, and one spec must give the same bytes on all versions.
 _UNSEEN: Final = (
     r"\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
     r"\u205f-\u206f\u2800\u3000\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
     r"\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
+_HIDDEN: Final = f"[{_UNSEEN}]"  # `re` compiles it when a text first needs it, because that takes long
+_ESCAPED: Final = rf'["\\{_UNSEEN}]'
 _SHORT_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BLANK_LINE = re.compile(r"^ +$", re.MULTILINE)
 
-# What many objects have in common, and so is written once.
-_SHARED: Final = frozenset(
-    (
-        "affinity", "nodeSelector", "plugins", "policies", "ports", "resources", "securityContext", "tolerations",
-        "valueFrom", "volumeMounts", "volumes",
-    )
-)  # fmt: skip
+# Fields that are equal in many objects, so each text of theirs is written once.
+_SHARED: Final = frozenset({
+    "affinity", "nodeSelector", "plugins", "policies", "ports", "resources", "securityContext", "tolerations",
+    "valueFrom", "volumeMounts", "volumes",
+})  # fmt: skip
 _SHARED_SIZE: Final = 2000
 _CACHED_LENGTH: Final = 200
 _CACHED_TEXTS: Final = 50_000
@@ -45,21 +45,10 @@ _HOLDERS: Final = frozenset({dict, list})
 _KEY_MAX: Final = 1000  # beyond 1024 characters, readers want `? key`
 
 
-@cache
-def _hidden() -> re.Pattern[str]:  # made ready only where a text needs it, for that takes long
-    return re.compile(f"[{_UNSEEN}]")
-
-
-@cache
-def _escaped() -> re.Pattern[str]:
-    return re.compile(rf'["\\{_UNSEEN}]')
-
-
 def emit(manifest: Mapping[str, Any]) -> str:
-    """Write one object as YAML: keys in Kubernetes's order, lists at their key's indentation, no line folded.
+    """Return one object as YAML: keys in Kubernetes's order, lists at the indentation of their key, no folded line.
 
-    :param manifest: dicts, lists, str, int, bool and None, of exactly these types.
-    :raises TypeError: for any other type, which would be a bug of ours.
+    Raises TypeError for a value that is not exactly of the type dict, list, str, int, bool or None.
     """
     lines: list[str] = []
     _emit_mapping(manifest, "", "", lines)
@@ -67,7 +56,7 @@ def emit(manifest: Mapping[str, Any]) -> str:
 
 
 def _emit_mapping(mapping: Mapping[str, Any], first: str, pad: str, lines: list[str]) -> None:
-    """Write a mapping: the first line behind `first`, the others behind `pad`."""
+    """Append the lines of a mapping: the first one after `first`, the others after `pad`."""
     for key, head, start, shared in _heads(tuple(mapping), first, pad):
         value = mapping[key]
         kind = type(value)
@@ -115,7 +104,7 @@ def _emit_list(items: list[Any], pad: str, lines: list[str]) -> None:
 
 @lru_cache(maxsize=4096)
 def _heads(keys: tuple[str, ...], first: str, pad: str) -> list[tuple[str, str, str, bool]]:
-    """Give each key, in its order: its line as far as the colon, the same with a blank, and whether it is shared."""
+    """Return for each key, in order: its line up to the colon, that line with a blank, and whether it is shared."""
     found = []
     for key in ordered(keys):
         written = _TEXTS[key] or _one_line(key)
@@ -126,7 +115,7 @@ def _heads(keys: tuple[str, ...], first: str, pad: str) -> list[tuple[str, str, 
 
 
 def _atom(value: Any) -> str:
-    """Write what fits into a line and is no text."""
+    """Return the form of a value that is no text and fits on a line."""
     if value is True or value is False:
         return "true" if value else "false"
     if value is None:
@@ -139,7 +128,7 @@ def _atom(value: Any) -> str:
 
 
 class _Texts(dict[str, str]):
-    """Remembers how to write each text on one line; empty for text of several lines."""
+    """The texts as they are written on one line; empty for a text of several lines."""
 
     def __missing__(self, text: str) -> str:
         written = "" if _NEWLINE in text else _one_line(text)
@@ -157,12 +146,12 @@ def _one_line(text: str) -> str:
     if (_PLAIN(text) and text.lower() not in _RETYPED) or _AMOUNT(text):
         return text
     if _is_hidden(text):
-        return f'"{_escaped().sub(_escape, text)}"'
+        return f'"{re.sub(_ESCAPED, _escape, text)}"'
     return "'" + text.replace("'", "''") + "'"
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Escape one character as JSON and both versions of YAML do; beyond U+FFFF, as both versions of YAML."""
+    """Return the escape of a character in JSON and both versions of YAML; beyond U+FFFF, in YAML alone."""
     char = match[0]
     if char in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[char]
@@ -170,13 +159,13 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _is_hidden(text: str) -> bool:
-    """Tell whether some of a text cannot be seen; in ASCII, Python has always called the same characters printable."""
-    return not text.isprintable() if text.isascii() else _hidden().search(text) is not None
+    """Tell whether a text has invisible characters; for ASCII, all versions of Python agree on them."""
+    return not text.isprintable() if text.isascii() else re.search(_HIDDEN, text) is not None
 
 
 @lru_cache(maxsize=256)
 def _lines_of_text(text: str, pad: str) -> str:
-    """Write lines of text as a literal block if that holds them exactly, otherwise escaped on one line."""
+    """Return a text as a literal block if that holds it exactly, otherwise escaped on one line."""
     body = text.rstrip(_NEWLINE)
     if not body or _is_hidden(body.replace(_NEWLINE, "")) or _BLANK_LINE.search(text):
         return _one_line(text)

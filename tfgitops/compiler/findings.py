@@ -1,4 +1,4 @@
-"""The diagnostics of one compile, and the checks of a whole environment: by plugins, and of each manifest's size."""
+"""Collect the diagnostics of one compile, and check an environment and its manifests by plugins and by size."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _REQUEST_MAX = 1_500_000  # etcd's default limit of a request is 1.5 MiB
 
 
 class Findings:
-    """The diagnostics so far, and the planned objects; a stage reports all it can, the next never runs on bad input.
+    """The diagnostics so far, and the planned objects. No stage runs after one with errors.
 
-    Faults of plugins are no bad input: they stand beside the problems of the spec, and end the compile where the
-    manifests are not whole without those plugins.
+    ``faults`` of plugins are separate, because they do not make the spec wrong. They end the compile before a stage
+    that needs complete manifests.
     """
 
     def __init__(self, plugins: Plugins) -> None:
@@ -39,7 +39,7 @@ class Findings:
         self._allowances: Allowances | None = None
 
     def allow(self, environment: Environment, day: str) -> list[Problem]:
-        """Suppress the diagnostics that an environment allows, earlier ones too; return the faults of exceptions."""
+        """Suppress what an environment allows, earlier diagnostics too; return the problems of its exceptions."""
         from tfgitops.admission.allowances import Allowances  # noqa: PLC0415 - for environments with exceptions alone
 
         self._allowances = Allowances(environment, self._plugins.schema.environment, day)
@@ -52,33 +52,27 @@ class Findings:
         return self._allowances.allowed if self._allowances else ()
 
     def leftovers(self, *, finished: bool) -> list[Diagnostic]:
-        """Return a diagnostic for each exception that nothing needed."""
+        """Return a diagnostic for each exception that suppressed nothing."""
         return [*self._allowances.leftovers(self._plugins.codes, finished=finished)] if self._allowances else []
 
     def tell(self, places: Places, problems: Iterable[Problem]) -> None:
-        """Add problems that end nothing."""
+        """Add problems, and go on after an error."""
         self.found += self._allowances.sift(problems) if self._allowances else places.diagnose(problems)
 
     def add(self, places: Places, problems: Iterable[Problem], faults: Iterable[Problem] = ()) -> None:
-        """Add a stage's problems, and the faults of plugins that came up while it found them.
-
-        Raises CompileError if there is an error among the problems.
-        """
+        """Add the problems of a stage, and the faults of its plugins; raise CompileError if there is an error."""
         self.tell(places, problems)
         self.faults += places.diagnose(faults)
         self.stop_on_errors()
 
     def stop_on_errors(self, *, faults: bool = False) -> None:
-        """End the compile after an error, or with ``faults`` after a plugin's fault.
-
-        Raises CompileError if there is an error.
-        """
+        """Raise CompileError if there is an error or, with ``faults``, a fault of a plugin."""
         if has_errors(self.found) or (faults and self.faults):
             raise CompileError(())
 
 
 def check_environment(environment: Environment, plugins: Plugins, findings: Findings) -> None:
-    """Add the problems that plugins find in a resolved environment, without the blocks of pinned jobs."""
+    """Add the problems that plugins find in an environment. The blocks of pinned jobs are not in force."""
     faults: list[Problem] = []
     asked = plugins.ask("tfgitops_check_environment", (), faults, environment=environment)
     pinned = {job.route for job in environment.jobs if job.pin}
@@ -87,7 +81,7 @@ def check_environment(environment: Environment, plugins: Plugins, findings: Find
 
 
 def check_manifests(environment: Environment, objects: Iterable[Planned], plugins: Plugins, findings: Findings) -> None:
-    """Add the problems that plugins find in the planned manifests; those of a pinned job stand at its pin."""
+    """Add the problems that plugins find in the manifests; those of a pinned job are at its pin."""
     faults: list[Problem] = []
     asked = plugins.ask(
         "tfgitops_check_manifests", (), faults, environment=environment,
@@ -100,7 +94,7 @@ def check_manifests(environment: Environment, objects: Iterable[Planned], plugin
 
 
 def check_sizes(environment: Environment, files: Iterable[File], objects: Iterable[Planned]) -> Iterator[Problem]:
-    """Yield a problem for each manifest that is larger than an apply or the API server takes."""
+    """Yield a problem for each manifest that is too large for an apply or for the API server."""
     for file, planned in zip(files, objects, strict=False):
         if (size := len(file.text)) <= _ANNOTATION_MAX:
             continue

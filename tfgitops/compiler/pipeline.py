@@ -1,4 +1,4 @@
-"""The compiler in one glance: load → validate → resolve → plan → admit → emit."""
+"""The compiler at one glance: load → validate → resolve → plan → admit → emit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def compile_environment(folder: Path, plugins: Plugins, project: Project | None = None) -> Compiled:
-    """Compile one environment's folder; reads its files, writes none, and raises nothing for a bad spec or plugin."""
+    """Compile the environment of a folder. Writes no file, and raises nothing for a bad spec or plugin."""
     findings = Findings(plugins)
     written: tuple[File, ...] = ()
     try:
@@ -57,7 +57,7 @@ def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: 
     objects = planner.plan()
     findings.environment, findings.objects = environment, objects
     findings.add(places, planner.problems, planner.faults)
-    if planner.faults or not plugins.whole:  # what is missing in the manifests is not the spec's fault
+    if planner.faults or not plugins.whole:  # the next stages need complete manifests
         findings.stop_on_errors(faults=True)
     environment = planner.environment
 

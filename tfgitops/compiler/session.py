@@ -1,4 +1,4 @@
-"""One call of the compiler: some paths of one root, compiled with its plugins, no object with two owners."""
+"""Compile the environments of one call, which have one root; no object may belong to two of them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """The environments of one call, and the folders that have lost their spec and still have manifests.
+    """The environments of one call.
 
-    ``absent`` are the paths at which no environment is, each with what to say if none ever was.
+    ``abandoned`` are folders that have manifests and no spec. ``absent`` are paths without an environment, each with
+    the error to report if there never was one.
     """
 
     project: Project
@@ -44,17 +45,21 @@ def open_session(
     *,
     keep_absent: bool = False,
 ) -> Session:
-    """Find the environments that some paths stand for, their root and its plugins.
+    """Find the environments at some paths, their root and its plugins.
 
-    ``before_plugins`` is called before any plugin is imported, which runs its code, and may refuse to go on. With
-    ``keep_absent`` a path at which no environment is may be one at which there was one. Raises CompileError if a path
-    is not there, has no environment, cannot be read, or they have more than one root.
+    ``before_plugins`` may raise before the import of a plugin runs its code. ``keep_absent`` allows paths without an
+    environment, because there may have been one. Raises CompileError if a path is missing, cannot be read or has no
+    environment, or if there is more than one root.
     """
     surveys = [(path, survey(path)) for path in paths]
     kept = {id(found) for _, found in surveys if keep_absent and found.absent}
     if problems := [problem for _, found in surveys if id(found) not in kept for problem in found.problems]:
         raise CompileError(problems)
-    absent = [(_folder(path), found.problems[0]) for path, found in surveys if id(found) in kept]
+    absent = [
+        (resolved(path.parent if path.name == SPEC else path), found.problems[0])
+        for path, found in surveys
+        if id(found) in kept
+    ]
     lost = sorted({folder for _, found in surveys for folder in found.abandoned})
     folders = sorted({folder for _, found in surveys for folder in found.environments})
     roots = {find_root(folder) for folder in (*folders, *lost, *(path for path, _ in absent))}
@@ -67,13 +72,8 @@ def open_session(
     return Session(project=project, plugins=plugins, folders=folders, abandoned=lost, absent=absent)
 
 
-def _folder(path: Path) -> Path:
-    """Return the folder that a path stands for, without links."""
-    return resolved(path.parent if path.name == SPEC else path)
-
-
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
-    """Compile each environment; one that is wrong does not stop the others."""
+    """Compile each environment; a broken one does not stop the others."""
     results = []
     for index, folder in enumerate(session.folders):
         progress(index, folder)
@@ -82,7 +82,7 @@ def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda
 
 
 def _refuse_two_owners(results: list[Compiled]) -> list[Compiled]:
-    """Let no object of one cluster be written by two environments: of the two, neither is."""
+    """Add an error to both environments that write the same object of one cluster, so neither is written."""
     owners: dict[tuple[str, str, str, str], Owner] = {}
     extra: dict[Path, list[Diagnostic]] = defaultdict(list)
     for compiled in results:

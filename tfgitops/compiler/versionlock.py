@@ -1,4 +1,4 @@
-"""tfgitops.lock: the versions of the compiler and of each plugin that a repository's manifests are written by."""
+"""Write and check tfgitops.lock: the versions of the compiler and the plugins that build a repository's manifests."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from tfgitops.spec.disk import kind_of, read_file, shown, unwritable
 from tfgitops.spec.project import LOCK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfgitops.compiler.session import Session
     from tfgitops.spec.diagnostics import Severity
     from tfgitops.spec.project import Project
 
-_USE = "use those versions, or run `tfgitops lock`"
 _HEAD = "# Written by `tfgitops lock`: the versions that build these manifests.\n"
 
 
 def versions(session: Session) -> dict[str, str]:
-    """Return the versions in use: the compiler's, each plugin's, and for a local file its SHA-256."""
+    """Return the versions in use by name: the compiler's, and each plugin's; a local file has its SHA-256 instead."""
     return {"tfgitops": __version__} | {
         plugin.name: _digest(session.project, plugin.origin) if plugin.version == "local" else plugin.version
         for plugin in session.plugins.plugins
@@ -31,7 +32,7 @@ def versions(session: Session) -> dict[str, str]:
 
 
 def write_lock(session: Session) -> Path:
-    """Record the versions in use, and return the file; raise CompileError if it cannot be written."""
+    """Write the versions in use, and return the path of the file; raise CompileError if it cannot be written."""
     path = session.project.root / LOCK
     lines = [f'{name} = "{version}"\n' for name, version in versions(session).items()]
     try:
@@ -42,7 +43,7 @@ def write_lock(session: Session) -> Path:
 
 
 def _digest(project: Project, plugin: str) -> str:
-    """Return what the lock says of a local plugin's file; nothing of one that cannot be read."""
+    """Return the digest of a local plugin's file, or the empty string if it cannot be read."""
     try:
         return f"sha256:{sha256(read_file(project.root / plugin)).hexdigest()}"
     except OSError:
@@ -50,60 +51,54 @@ def _digest(project: Project, plugin: str) -> str:
 
 
 def refuse_changed_plugins(project: Project) -> None:
-    """Let no local plugin run that is not the one of the lock: to import it is to run it.
-
-    Raises CompileError if there is no lock, or the file of a local plugin has another digest.
-    """
+    """Raise CompileError if a local plugin is not the one of the lock, or without a lock; an import would run it."""
     if not project.plugins:
         return
-    recorded = _recorded(project)
-    if recorded is None:
-        raise CompileError([_missing(project)])
     used = {Path(plugin).stem: _digest(project, plugin) for plugin in project.plugins}
-    changed = {name: digest for name, digest in used.items() if recorded.get(name) != digest}
-    if changed:
-        raise CompileError(
-            _problem(project, _difference(name, recorded.get(name), digest)) for name, digest in changed.items()
-        )
+    recorded = _recorded(project)
+    known = {name: recorded[name] for name in used.keys() & recorded.keys()} if recorded is not None else None
+    if found := _differences(project, known, used, "error"):
+        raise CompileError(found)
 
 
 def check_lock(session: Session, *, locked: bool = False, strict: bool = False) -> list[Diagnostic]:
-    """Say where the versions in use are not those of the lock, as errors if these are asked for.
+    """Return a warning for each version that is not the one of the lock; ``locked`` and ``strict`` make it an error.
 
-    With ``locked``, a missing lock is an error too; with ``strict``, warnings are errors. Raises CompileError if the
-    lock cannot be read, or is no list of versions.
+    With ``locked``, a missing lock is an error, too. Raises CompileError if the lock is no readable list of versions.
     """
     recorded = _recorded(session.project)
+    if recorded is None and not locked:
+        return []
+    return _differences(session.project, recorded, versions(session), "error" if locked or strict else "warning")
+
+
+def _differences(
+    project: Project, recorded: Mapping[str, str] | None, used: Mapping[str, str], severity: Severity
+) -> list[Diagnostic]:
     if recorded is None:
-        return [_missing(session.project)] if locked else []
-    used = versions(session)
+        message, hint = f"there is no {LOCK} in {shown(project.root)}", "run `tfgitops lock`, and commit it"
+        return [_problem(project, message, hint)]
     return [
-        _problem(session.project, message, severity="error" if locked or strict else "warning")
+        _problem(project, message, "use those versions, or run `tfgitops lock`", severity)
         for name in sorted(used.keys() | recorded.keys())
         if (message := _difference(name, recorded.get(name), used.get(name)))
     ]
 
 
 def _recorded(project: Project) -> dict[str, str] | None:
-    path, broken = project.root / LOCK, ""
-    recorded: dict[str, str] | None = None
+    path = project.root / LOCK
     try:
         recorded = tomllib.loads(read_file(path).decode()) if kind_of(path) != "nothing" else None
+        unquoted = [name for name, version in (recorded or {}).items() if not isinstance(version, str)]
+        broken = f"gives {unquoted[0]} no version in quotes" if unquoted else ""
     except (OSError, ValueError, RecursionError) as error:
         broken = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
-    for name, version in (recorded or {}).items():
-        if not isinstance(version, str):
-            broken = broken or f"gives {name} no version in quotes"
     if broken:
         raise CompileError([_problem(project, f"{shown(path)} {broken}", "`tfgitops lock` writes it anew")])
     return recorded
 
 
-def _missing(project: Project) -> Diagnostic:
-    return _problem(project, f"there is no {LOCK} in {shown(project.root)}", "run `tfgitops lock`, and commit it")
-
-
-def _problem(project: Project, message: str, hint: str = _USE, severity: Severity = "error") -> Diagnostic:
+def _problem(project: Project, message: str, hint: str, severity: Severity = "error") -> Diagnostic:
     return Diagnostic(code="TF603", severity=severity, message=message, hint=hint, file=shown(project.root / LOCK))
 
 

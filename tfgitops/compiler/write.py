@@ -1,4 +1,4 @@
-"""Bring a folder of manifests to what was compiled: the only stage that writes, and only there."""
+"""Write the compiled files into a folder of manifests. No other stage writes manifests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfgitops.spec.disk import shown, unreadable, unwritable
 
 try:
     import fcntl
-except ImportError:  # Windows has no flock: there, two builds at once are the user's to avoid
+except ImportError:  # Windows has no flock, so the user must not run two builds at once
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -36,18 +36,21 @@ State = Literal["missing", "stale", "edited", "orphan", "foreign"]
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Difference:
-    """One file that is not as it was compiled: its path relative to ``manifests/``, and in which way."""
+    """One file that differs from its compiled text: its path relative to ``manifests/``, and how it differs."""
 
     path: str
     state: State
 
 
 def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
-    """Compare an environment's manifests with what was compiled; reads, and writes nothing.
+    """Return the differences between an environment's manifests and its compiled files; write nothing.
 
-    Raises CompileError if a file of others, or a link, is where one of ours must go, or a path leads elsewhere.
+    Raises CompileError if a file of others or a link is in the way, or if a path leads out of ``manifests/``.
     """
-    wanted = _texts(files)
+    wanted = {file.path: file.text for file in files}
+    if odd := [path for path in wanted if not _PATH(path)]:
+        message = f"{odd[0]} cannot be written: it is no file of a folder in {MANIFESTS}/"
+        raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
     top = folder / MANIFESTS
     problems = []
     if top.is_symlink():
@@ -71,22 +74,12 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     problems += [_in_the_way(top / folder, _LINK) for folder in folders if (top / folder).is_symlink()]
     if problems:
         raise CompileError(problems)
-    order = {path: index for index, path in enumerate(wanted)}  # as they are applied; what is not ours comes last
+    order = {path: index for index, path in enumerate(wanted)}  # the order of applying; foreign files come last
     return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
 
 
-def _texts(files: Iterable[File]) -> dict[str, str]:
-    """Return the text of each file by its path, which is a folder and a file below ``manifests/``."""
-    wanted = {file.path: file.text for file in files}
-    for path in wanted:
-        if not _PATH(path):
-            message = f"{path} cannot be written: it is no file of a folder in {MANIFESTS}/"
-            raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
-    return wanted
-
-
 def _state(text: str | None, expected: str | None) -> State | None:
-    """Tell in which way a file differs from what is expected of it, if it does."""
+    """Return how a file differs from the expected text; None if it does not."""
     if text is not None and text == expected:
         return None
     header = read_header(text) if text is not None else None
@@ -98,12 +91,11 @@ def _state(text: str | None, expected: str | None) -> State | None:
 
 
 def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]) -> None:
-    """Write what is missing, stale or edited, and remove what is ours and no longer produced.
+    """Write the files that differ, and remove our files that no spec compiles to; leave foreign files alone.
 
-    Each file is replaced as a whole: after a fault it is the old one or the new one. Foreign files are not touched.
-    Raises CompileError if the output cannot be written.
+    ``differences`` are those that `compare` returned. Raises CompileError if a file cannot be written.
     """
-    wanted = _texts(files)
+    wanted = {file.path: file.text for file in files}
     top = folder / MANIFESTS
     try:
         for difference in differences:
@@ -118,9 +110,9 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
 
 
 def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
-    """Replace a file as a whole: after a fault it is the old one or the new one.
+    """Replace a file as a whole: after a fault it has the old content or the new one.
 
-    Raises OSError if it cannot be written; it names this file, and not the one by which it is replaced.
+    Raises OSError with the name of this file, not of the temporary one, if it cannot be written.
     """
     final = str(path)
     folder, _, name = final.rpartition("/")
@@ -147,7 +139,7 @@ def _create(path: str, _flags: int) -> int:
 
 
 def _tidy(top: Path) -> None:
-    """Remove what a killed build left, and folders that are empty now."""
+    """Remove temporary files of killed builds, and empty folders."""
     for current, _, names in os.walk(top, topdown=False, onerror=_raise) if top.is_dir() else ():
         for name in names:
             if name.startswith(_TEMPORARY):
@@ -170,14 +162,14 @@ def _locked(handle: int) -> bool:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks, as some network's are: no reason to wait for ever
+    except OSError:  # some network file systems have no locks; to wait for one would never end
         pass
     return True
 
 
 @contextmanager
 def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
-    """Keep others that write off an environment; one that comes second says so, and waits.
+    """Hold the lock of an environment; call ``waiting`` before a wait for another build.
 
     Raises CompileError if the folder cannot be opened.
     """
@@ -192,7 +184,7 @@ def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
         if not _locked(handle):
             waiting()
             while not _locked(handle):
-                time.sleep(_PAUSE)  # and not in flock, where a signal that comes a moment before is not heard
+                time.sleep(_PAUSE)  # a wait inside flock would miss a signal that comes just before it
         yield
     finally:
         os.close(handle)
