@@ -50,6 +50,21 @@ class _Side:
             else:
                 self.queues.pop(manifest["metadata"]["name"], None)
 
+    def add_all(self, compiled: Compiled | None) -> None:
+        """Count in the objects of a compiled environment."""
+        for planned in compiled.objects if compiled else ():
+            self.add(planned.manifest)
+
+    def add_earlier(self, one: EnvironmentReview) -> None:
+        """Count in the objects of an environment as they were before the change."""
+        self.add_all(one.compiled)
+        for change in one.changes:
+            if change.after is not None:
+                self.add(change.after, -1)
+        for change in one.changes:
+            if change.before is not None:
+                self.add(change.before)
+
     def above(self, queue: str) -> Iterator[str]:
         """Yield a queue and its parents, without Volcano's root."""
         seen: set[str] = set()
@@ -92,20 +107,14 @@ def queue_totals(
     found: list[QueueTotals] = []
     for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
         before, after = _Side(), _Side()
-        held: list[tuple[Compiled | None, Sequence[Change]]] = [
-            *((other, ()) for other in others if other.environment and other.environment.cluster == cluster),
-            *((one.compiled, one.changes) for one in environments if one.cluster == cluster),
-        ]
-        for compiled, changes in held:
-            for planned in compiled.objects if compiled else ():
-                before.add(planned.manifest)
-                after.add(planned.manifest)
-            for change in changes:
-                if change.after is not None:
-                    before.add(change.after, -1)
-            for change in changes:
-                if change.before is not None:
-                    before.add(change.before)
+        for other in others:
+            if other.environment and other.environment.cluster == cluster:
+                for side in (before, after):
+                    side.add_all(other)
+        for one in environments:
+            if one.cluster == cluster:
+                after.add_all(one.compiled)
+                before.add_earlier(one)
         found += _of_cluster(cluster, before, after, accelerators)
     return found
 
@@ -156,11 +165,12 @@ def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, Fault
     found: dict[int, Fault] = {}
     for cluster in sorted({one.cluster for one in environments}):
         reviews = [one for one in environments if one.cluster == cluster]
-        changes = [change for one in reviews for change in one.changes if is_queue(change.manifest)]
-        changed = [change for change in changes if change.after is not None]
-        state = _before(reviews, changes) if changed else {}
-        for _, group in groupby(sorted(changed, key=_level), key=_level):
-            found.update(_refused(list(group), state))
+        changes = [change for one in reviews for change in one.changes if change.after and is_queue(change.after)]
+        before = _Side()
+        for one in reviews if changes else ():
+            before.add_earlier(one)
+        for _, group in groupby(sorted(changes, key=_level), key=_level):
+            found.update(_refused(list(group), before.queues))
     return found
 
 
@@ -182,15 +192,6 @@ def _refused(changes: list[Change], state: dict[str, Json]) -> dict[int, Fault]:
         if not refused or len(refused) == len(waiting):
             return refused
         waiting = [change for change in waiting if id(change) in refused]
-
-
-def _before(reviews: Iterable[EnvironmentReview], changes: Iterable[Change]) -> dict[str, Json]:
-    objects = [planned.manifest for one in reviews if one.compiled for planned in one.compiled.objects]
-    state = {manifest["metadata"]["name"]: manifest for manifest in objects if is_queue(manifest)}
-    for change in changes:
-        state.pop(change.new_name, None)
-    state.update({change.old_name: change.before for change in changes if change.before is not None})
-    return state
 
 
 def _refusal(change: Change, state: Mapping[str, Json]) -> Fault | None:

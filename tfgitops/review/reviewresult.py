@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,8 +107,7 @@ class QueueTotals:
         return self.jobs_before != self.jobs_after or any(amount.changed for amount in self.amounts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Risk:
+class Risk(NamedTuple):
     """A risk in one sentence, and advice."""
 
     code: str

@@ -45,11 +45,11 @@ class Folder:
         """The mounted claim, or the folder of it."""
         return self.claim, self.sub_path
 
-    def outermost(self, known: Container[str]) -> str:
-        """Return the outermost of some paths that contains this folder."""
+    def outermost(self, known: Container[tuple[tuple[str, str], str]]) -> str:
+        """Return the outermost path of the same volume that contains this folder; ``known`` are volumes and paths."""
         steps = self.path.split("/")
         above = ("/".join(steps[:depth]) for depth in range(len(steps)))
-        return next((path for path in above if path in known), self.path)
+        return next((path for path in above if (self.volume, path) in known), self.path)
 
 
 def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
@@ -139,20 +139,17 @@ def shared_folders(one: EnvironmentReview) -> Iterator[Risk]:
         else:
             continue
         advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-        yield Risk(code="shared-path", environment=one.name, message=message, advice=advice)
+        yield Risk("shared-path", one.name, message, advice)
 
 
-def _meeting(writers: Iterable[Writer]) -> Iterator[list[Writer]]:
+def _meeting(writers: Iterable[Writer]) -> list[list[Writer]]:
     """Group the writers by the outermost folder that anyone writes, sorted."""
-    folders: dict[tuple[str, str], list[Writer]] = defaultdict(list)
-    for writer in writers:
-        folders[writer[0].volume].append(writer)
-    for _, found in sorted(folders.items()):
-        known = {folder.path for folder, _ in found}
-        groups: dict[str, list[Writer]] = defaultdict(list)
-        for writer in found:
-            groups[writer[0].outermost(known)].append(writer)
-        yield from (groups[path] for path in sorted(groups))
+    writers = list(writers)
+    known = {(folder.volume, folder.path) for folder, _ in writers}
+    groups: dict[tuple[tuple[str, str], str], list[Writer]] = defaultdict(list)
+    for folder, path in writers:
+        groups[folder.volume, folder.outermost(known)].append((folder, path))
+    return [groups[place] for place in sorted(groups)]
 
 
 def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Container[str]) -> str:
