@@ -16,7 +16,7 @@ from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.report.as_json import json_document, problems
 from tfgitops.report.explanation import answer
 from tfgitops.report.explanation_text import Paper
-from tfgitops.report.show import Format, coloured, show
+from tfgitops.report.show import coloured, show
 from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
 from tfgitops.spec.disk import shown
 
@@ -38,7 +38,7 @@ def explain(
             metavar="[FIELD]", help="A field: spec.tasks[worker].replicas, or . for all.", autocompletion=field_names
         ),
     ] = None,
-    format_: Annotated[Form, typer.Option("--format", help="How the answer is shown.")] = Form.text,
+    form: Annotated[Form, typer.Option("--format", help="How the answer is shown.")] = "text",
     no_plugin: Without = None,
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
@@ -54,17 +54,17 @@ def explain(
     compiled = compile_environment(session.folders[0], session.plugins, session.project)
     found = list(ordered(compiled.diagnostics))
     if compiled.environment is None:
-        return show(found, Format(format_.value), no_colour=no_color)
-    paper = None if format_ is Form.json else _paper(session.folders[0], no_colour=no_color)
+        return show(found, form, no_colour=no_color)
+    paper = None if form == "json" else _paper(session.folders[0], no_colour=no_color)
     try:
         told = answer(compiled, session.plugins, object_, field, paper)
     except CompileError as error:
-        return show([*found, *error.diagnostics], Format(format_.value), no_colour=no_color)
-    if format_ is Form.json:
+        return show([*found, *error.diagnostics], form, no_colour=no_color)
+    if form == "json":
         sys.stdout.write(json_document(problems=problems(found), **told))
         return int(has_errors(found))
     sys.stdout.write(told)
-    return show(found, Format.text, no_colour=no_color)
+    return show(found, "text", no_colour=no_color)
 
 
 def _paper(folder: Path, *, no_colour: bool) -> Paper:

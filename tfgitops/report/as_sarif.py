@@ -44,25 +44,21 @@ def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping
 
 def _driver(rules: Iterable[str], codes: Mapping[str, str]) -> dict[str, Any]:
     home, pages = _addresses()
-    driver: dict[str, Any] = {"name": "tfgitops", "semanticVersion": __version__}
-    if home:
-        driver["informationUri"] = home
-    driver["rules"] = [_rule(code, codes.get(code, code), pages) for code in rules]
-    return driver
+    described = [_rule(code, codes.get(code, code), pages) for code in rules]
+    address = {"informationUri": home} if home else {}
+    return {"name": "tfgitops", "semanticVersion": __version__, **address, "rules": described}
 
 
 def _rule(code: str, meaning: str, pages: str) -> dict[str, Any]:
     page = f"diagnostics.md#{code.lower()}"
-    rule: dict[str, Any] = {
+    return {
         "id": code,
         "shortDescription": {"text": meaning},
         "fullDescription": {"text": meaning},
         "help": {"text": f"{code}: {meaning}. See docs/{page} of tfgitops."},
         "defaultConfiguration": {"level": "error"},  # a result says what it is: a rule may have both
+        **({"helpUri": f"{pages.rstrip('/')}/{page}"} if pages else {}),
     }
-    if pages:
-        rule["helpUri"] = f"{pages.rstrip('/')}/{page}"
-    return rule
 
 
 def _addresses() -> tuple[str, str]:

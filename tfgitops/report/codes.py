@@ -44,10 +44,9 @@ def reference(plugins: Iterable[Plugin]) -> dict[str, CodeEntry]:
     """Return the entries of the compiler and of plugins that can be used, in that order."""
     found = _entries("", CODES, __file__)
     for plugin in plugins:
-        listed = None if plugin.fault else getattr(plugin.hooks, "CODES", None)
-        if isinstance(listed, dict):
-            for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
-                found.setdefault(code, entry)
+        listed = {} if plugin.fault else plugin.codes
+        for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
+            found.setdefault(code, entry)
     return found
 
 

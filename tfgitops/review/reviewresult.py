@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.write import Difference
     from tfgitops.review.causes import Cause
-    from tfgitops.review.changes import Change
+    from tfgitops.review.changes import Change, Verdict
     from tfgitops.spec.diagnostics import Diagnostic
 
 QueueState = Literal["ours", "new", "gone", "external"]
@@ -65,6 +65,10 @@ class EnvironmentReview:
     pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def of(self, verdict: Verdict) -> list[Change]:
+        """Return the changes with a verdict."""
+        return [change for change in self.changes if change.verdict == verdict]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
@@ -115,6 +119,11 @@ class Risk(NamedTuple):
     message: str
     advice: str = ""
 
+    @property
+    def said(self) -> str:
+        """The sentence with the advice."""
+        return f"{self.message}; {self.advice}" if self.advice else self.message
+
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
@@ -133,9 +142,9 @@ class Review:
     outside: tuple[str, ...] = ()
 
     @property
-    def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:
-        """All changes, each with its environment."""
-        return tuple((one, change) for one in self.environments for change in one.changes)
+    def broken(self) -> list[str]:
+        """The names of the environments that do not compile."""
+        return [one.name for one in self.environments if one.state == "broken"]
 
     @property
     def by_hand(self) -> int:
@@ -154,7 +163,7 @@ class Review:
     @property
     def changes_something(self) -> bool:
         """Whether anything will change in the cluster, by the specs or by files committed beside them."""
-        return bool(self.changes or self.by_hand or self.stale)
+        return any(one.changes for one in self.environments) or bool(self.by_hand or self.stale)
 
     def counts(self) -> Mapping[str, int]:
         """Count the trainings by verdict, and further objects as ``refused`` or ``other``."""
