@@ -28,10 +28,9 @@ def list_(
     no_plugin: Without = None,
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
-    from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
-    from tfgitops.report import pluginlist as report  # noqa: PLC0415
+    from tfgitops.report import pluginlist as report  # noqa: PLC0415 - each command of the group imports what it needs
 
-    found = inventory(plugins_here(no_plugin))
+    found = report.inventory(plugins_here(no_plugin))
     sys.stdout.write(report.as_json(found) if form == "json" else report.as_text(found))
     return int(any(entry.fault for entry in found))
 
