@@ -193,16 +193,10 @@ class Result:
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""
-        from tfgitops.provenance.lookup import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
-        from tfgitops.provenance.origins import Provenance  # noqa: PLC0415
-        from tfgitops.report.explanation_text import Paper, chain  # noqa: PLC0415
+        from tfgitops.report.explanation import Paper, answer  # noqa: PLC0415 - for those who ask
 
-        environment, planned = self.compiled.environment, select(self.compiled, wanted)
-        assert environment is not None
         assert self._plugins is not None
-        provenance = Provenance(environment, self._plugins)
-        found = fields(planned, route_of(planned, environment, field, provenance), provenance)
-        return "\n".join(chain(title(planned, environment), one, Paper()) for one in found)
+        return str(answer(self.compiled, self._plugins, wanted, field, Paper()))
 
     def _manifest(self, path: str, kind: type[_Kind]) -> _Kind:
         assert self.ok, self.text
