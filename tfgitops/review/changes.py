@@ -211,13 +211,12 @@ def changes_of(path: str, before: Json | None, after: Json | None) -> list[Chang
     """Return the changes of one file: two where another object replaces the first."""
     if before is None or after is None:
         return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
-    if is_job(before) and is_job(after):
-        return [_job_change(path, before, after)]
-    if identity(before) != identity(after):
+    other, jobs = identity(before) != identity(after), is_job(before) and is_job(after)
+    if other and not jobs:
         return [*changes_of(path, before, None), *changes_of(path, None, after)]
-    fields = tuple(field_changes(before, after))
-    hard = tuple(field for field in fields if is_immutable(before, after, field.at))
-    verdict: Verdict = "refused" if hard else "in place" if fields else "unchanged"
+    fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
+    hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
+    verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
     return [Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)]
 
 
@@ -245,17 +244,11 @@ def _joined(old: Change, new: Change) -> Change:
     return changes_of(new.path, old.before, new.after)[0]
 
 
-def _job_change(path: str, before: Json, after: Json) -> Change:
+def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
+    """Yield the fields that differ between two runs of a job, but for the run's own name."""
     old, new = before["metadata"]["name"], after["metadata"]["name"]
-    fields = tuple(
-        field if old == new else replace(field, after=_renamed(field.after, old, new))
-        for field in field_changes(before, _renamed(after, new, old))
-    )
-    hard = tuple(field for field in fields if not is_mutable(field.at))
-    verdict: Verdict = "refused" if hard else "in place" if fields else "unchanged"
-    if identity(before) != identity(after):
-        verdict = "new run"
-    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+    for field in field_changes(before, _renamed(after, new, old)):
+        yield field if old == new else replace(field, after=_renamed(field.after, old, new))
 
 
 def identity(manifest: Json) -> tuple[str, str, str, str]:
