@@ -62,7 +62,7 @@ def headline(review: Review) -> str:
         said = ["the specs change nothing" if review.by_hand or review.stale else "nothing will change"]
         if review.stale:
             said = [f"{said[0]}, but {_manifests(review.stale, 'not as they say')}"]
-    elif unchanged := review.counts()["unchanged"]:
+    elif unchanged := sum(one.jobs_unchanged for one in review.environments):
         said.append(f"{unchanged} {'runs' if unchanged == 1 else 'run'} on")
     return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import level
@@ -156,36 +155,34 @@ def _title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, 
     return _TITLES.get(resource, resource), 1
 
 
-def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, Fault]:
-    """Return the faults of changes of Queues that Volcano will refuse on the way, by the `id` of the change.
+def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, str]:
+    """Return why Volcano will refuse some changes of Queues on the way, by the `id` of the change.
 
     Queues are applied one after the other, parents first. Volcano refuses to shrink one below its child's present size,
     and everything after it waits.
     """
-    found: dict[int, Fault] = {}
+    found: dict[int, str] = {}
     for cluster in sorted({one.cluster for one in environments}):
         reviews = [one for one in environments if one.cluster == cluster]
         changes = [change for one in reviews for change in one.changes if change.after and is_queue(change.after)]
         before = _Side()
         for one in reviews if changes else ():
             before.add_earlier(one)
-        for _, group in groupby(sorted(changes, key=_level), key=_level):
-            found.update(_refused(list(group), before.queues))
+        levels: dict[Any, list[Change]] = defaultdict(list)
+        for change in changes:
+            levels[level(change.path.partition("/")[0])].append(change)
+        for key in sorted(levels):
+            found.update(_refused(levels[key], before.queues))
     return found
 
 
-def _level(change: Change) -> Any:
-    return level(change.path.partition("/")[0])
-
-
-def _refused(changes: list[Change], state: dict[str, Json]) -> dict[int, Fault]:
+def _refused(waiting: list[Change], state: dict[str, Json]) -> dict[int, str]:
     """Apply the changes of one level to the state of the cluster until Volcano refuses all that are left."""
-    waiting = changes
     while True:
         refused = {}
         for change in waiting:
             if fault := _refusal(change, state):
-                refused[id(change)] = fault
+                refused[id(change)] = f"while the queues below it are as they were: {fault.message}"
             else:
                 assert change.after is not None
                 state[change.new_name] = change.after

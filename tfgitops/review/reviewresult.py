@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -149,28 +150,20 @@ class Review:
     @property
     def by_hand(self) -> int:
         """The number of foreign or edited files below ``manifests/``, which a controller applies as they are."""
-        return sum(len(one.blocked) for one in self.environments) + len(self._states) - self.stale
+        return sum(len(one.blocked) + len(one.differences) for one in self.environments) - self.stale
 
     @property
     def stale(self) -> int:
         """The number of unedited manifests that the next `build` will write or remove."""
-        return sum(state not in ("foreign", "edited") for state in self._states)
-
-    @property
-    def _states(self) -> list[str]:
-        return [difference.state for one in self.environments for difference in one.differences]
+        states = (difference.state for one in self.environments for difference in one.differences)
+        return sum(state not in ("foreign", "edited") for state in states)
 
     @property
     def changes_something(self) -> bool:
         """Whether anything will change in the cluster, by the specs or by files committed beside them."""
         return any(one.changes for one in self.environments) or bool(self.by_hand or self.stale)
 
-    def counts(self) -> Mapping[str, int]:
-        """Count the trainings by verdict, and further objects as ``refused`` or ``other``."""
-        verdicts = ("new run", "renamed", "added", "removed", "in place", "refused", "unchanged", "other")
-        counts = dict.fromkeys(verdicts, 0)
-        for one in self.environments:
-            counts["unchanged"] += one.jobs_unchanged
-            for change in one.changes:
-                counts[change.verdict if change.is_job or change.verdict == "refused" else "other"] += 1
-        return counts
+    def counts(self) -> Counter[Verdict]:
+        """Count the trainings by verdict, and all objects that the cluster refuses."""
+        changes = (change for one in self.environments for change in one.changes)
+        return Counter(change.verdict for change in changes if change.is_job or change.verdict == "refused")
