@@ -1,4 +1,4 @@
-"""The reference entry of each code: a title from ``CODES``, and Markdown from the package that reports the code."""
+"""The reference entry of each code: its title, and Markdown from the package that reports the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.plugins.faults import file_of
 from tfgitops.report.as_json import json_document
-from tfgitops.spec.diagnostics import CODES
+from tfgitops.spec import diagnostics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILE = "diagnostics.md"
 """The file beside a plugin's module that explains its codes, each below a heading ``## CODE``."""
 
-_HEADING = re.compile(r"^## (\S+)[ \t]*\n", re.MULTILINE)
+_HEADING = re.compile(r"^## (\S+?)(?:: .+)?[ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +42,7 @@ class CodeEntry:
 
 def reference(plugins: Iterable[Plugin]) -> dict[str, CodeEntry]:
     """Return the entries of the compiler and of plugins that can be used, in that order."""
-    found = _entries("", CODES, __file__)
+    found = _entries("", diagnostics.compiler_codes(), diagnostics.__file__)
     for plugin in plugins:
         listed = {} if plugin.fault else plugin.codes
         for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
@@ -62,7 +62,7 @@ def _entries(plugin: str, codes: Mapping[str, str], file: str) -> dict[str, Code
 
 
 def explained(page: str) -> dict[str, str]:
-    """Return the text below each heading ``## CODE`` of a page."""
+    """Return the text below each heading ``## CODE`` of a page, which may go on with ``: title``."""
     _, *parts = _HEADING.split(page)
     return {code: text.strip() + "\n" for code, text in zip(parts[::2], parts[1::2], strict=True)}
 

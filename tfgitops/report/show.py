@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from tfgitops.spec.diagnostics import CODES, has_errors, ordered, without_notes
+from tfgitops.spec.diagnostics import compiler_codes, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _rendered(
         return as_github.render(found, checkout)
     from tfgitops.report import as_sarif  # noqa: PLC0415
 
-    return as_sarif.render(found, checkout, session.plugins.codes if session else CODES)
+    return as_sarif.render(found, checkout, session.plugins.codes if session else compiler_codes())
 
 
 def coloured(stream: TextIO, *, no_colour: bool) -> bool:
