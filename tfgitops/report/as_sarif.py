@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tfgitops import __version__
 from tfgitops.plugins.plain import printable
-from tfgitops.report.checkout import uri
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _addresses() -> tuple[str, str]:
 def _results(found: Iterable[Diagnostic], rules: list[str], checkout: Checkout) -> Iterator[dict[str, Any]]:
     alike: Counter[tuple[str, ...]] = Counter()
     for diagnostic in found:
-        file = checkout.file_of(diagnostic)
+        file = diagnostic.span.file if diagnostic.span else diagnostic.file or str(checkout.fallback)
         line = diagnostic.span.excerpt.strip() if diagnostic.span else ""  # stays when other lines come and go
         same = (diagnostic.code, _artifact(file, checkout)["uri"], diagnostic.message, line)
         alike[same] += 1
@@ -120,4 +121,4 @@ def _artifact(file: str, checkout: Checkout) -> dict[str, str]:
     path = checkout.path(file)
     if path is None:
         return {"uri": Path(file).absolute().as_uri()}
-    return {"uri": uri(path), "uriBaseId": _BASE}
+    return {"uri": quote(os.fsencode(path), safe="/"), "uriBaseId": _BASE}  # byte by byte, also names that are no text

@@ -34,11 +34,6 @@ class CodeEntry:
     plugin: str
     text: str
 
-    @property
-    def heading(self) -> str:
-        """The code, its title, and the plugin that reports it."""
-        return f"{self.code}: {self.title}" + (f" (plugin `{self.plugin}`)" if self.plugin else "")
-
 
 def reference(plugins: Iterable[Plugin]) -> dict[str, CodeEntry]:
     """Return the entries of the compiler and of plugins that can be used, in that order."""
@@ -76,7 +71,7 @@ def listing(entries: Collection[CodeEntry]) -> str:
 def as_text(entry: CodeEntry) -> str:
     """Return the explanation of one code as Markdown."""
     text = entry.text or f"The plugin `{entry.plugin}` explains this code no further.\n"
-    return f"# {entry.heading}\n\n{text}"
+    return f"# {entry.code}: {entry.title}{f' (plugin `{entry.plugin}`)' if entry.plugin else ''}\n\n{text}"
 
 
 def as_json(entries: Iterable[CodeEntry]) -> str:

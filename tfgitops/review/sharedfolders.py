@@ -26,24 +26,19 @@ _PATH = re.compile(r"(?<![^=:,;\s\"'(\[])/(?:\$\(\w+\)|[^\s\"',;:)\]])*")
 _DEPTH_MAX = 10  # variables that name variables
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
 class Folder:
     """A folder without the run's name that a Job may write.
 
-    ``path`` is relative to the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of
-    the container names the run for another place.
+    ``volume`` is the mounted claim, and the folder in the claim if only that folder is mounted. ``path`` is relative to
+    the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of the container names the
+    run for another place.
     """
 
-    claim: str
-    sub_path: str
+    volume: tuple[str, str]
     path: str
     mount: str
     elsewhere: bool = False
-
-    @property
-    def volume(self) -> tuple[str, str]:
-        """The mounted claim, or the folder of it."""
-        return self.claim, self.sub_path
 
     def outermost(self, known: Container[tuple[tuple[str, str], str]]) -> str:
         """Return the outermost path of the same volume that contains this folder; ``known`` are volumes and paths."""
@@ -79,11 +74,9 @@ def _of_container(container: Json, claims: Mapping[str, Json]) -> Iterator[Folde
         inner = [path for path in (_below(mount["mountPath"], path) for path in paths) if path is not None]
         if any(_MARK in path for path in (*inner, _expanded(str(mount.get("subPathExpr", "")), {"RUN": _MARK}))):
             continue
+        volume = claim["claimName"], mount.get("subPath", "") or mount.get("subPathExpr", "")
         for path in inner or [""]:
-            yield Folder(
-                claim=claim["claimName"], sub_path=mount.get("subPath", "") or mount.get("subPathExpr", ""),
-                path=path, mount=mount["mountPath"], elsewhere=names_run,
-            )  # fmt: skip
+            yield Folder(volume=volume, path=path, mount=mount["mountPath"], elsewhere=names_run)
 
 
 def _texts(container: Json) -> tuple[list[str], list[str]]:
