@@ -13,6 +13,7 @@ import pytest
 
 from tfgitops import discover
 from tfgitops.report.codes import FILE, CodeEntry, explained, reference
+from tfgitops.spec import diagnostics
 from tfgitops.testing.bench import HEAD
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_an_entry_has_all_its_parts(entry: CodeEntry) -> None:
 def test_the_bundled_packages_explain_their_own_codes_and_no_others(plugins: Plugins) -> None:
     assert list(ENTRIES) == list(plugins.codes)
     for plugin in ["", *(plugin.name for plugin in plugins.plugins)]:
-        folder = Path(reference.__code__.co_filename).parent if not plugin else _package(plugins, plugin)
+        folder = Path(diagnostics.__file__).parent if not plugin else _package(plugins, plugin)
         sections = explained((folder / FILE).read_text(encoding="utf-8"))
         assert list(sections) == [entry.code for entry in ENTRIES.values() if entry.plugin == plugin]
 

@@ -71,9 +71,6 @@ class Consent:
         return [(name, did_you_mean(name, known, among="the jobs are")) for name in sorted(self.jobs - known)]
 
 
-NO_CONSENT = Consent()
-
-
 def _names(folder: Path, job: str) -> set[str]:
     return {job, f"{folder.name}/{job}", f"{shown(folder)}/{job}"}
 

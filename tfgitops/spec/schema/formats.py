@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CODES, WARNED, Problem, quoted
+from tfgitops.spec.diagnostics import WARNED, Problem, compiler_codes, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
@@ -228,10 +228,10 @@ def _registry(value: str) -> Problem | None:
 
 def _allowed_code(value: str) -> Problem | None:
     """Refuse to allow a code that is always an error of ours, and so no judgement."""
-    if value not in CODES or value in WARNED:
+    if value not in compiler_codes() or value in WARNED:
         return None
     hint = "mend what it is about: only warnings, and errors of rules that people made, can be allowed"
-    return _wrong(f"{value} cannot be allowed: {CODES[value]}", hint=hint, code="TF802")
+    return _wrong(f"{value} cannot be allowed: {compiler_codes()[value]}", hint=hint, code="TF802")
 
 
 def _is_day(value: str) -> bool:
