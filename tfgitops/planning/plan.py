@@ -14,7 +14,7 @@ from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Note, Problem
-from tfgitops.targets.gitops import argocd_annotations, flux_annotations
+from tfgitops.targets.gitops import argocd_annotations, flux_annotations, join_annotations
 from tfgitops.targets.kubernetes.merge import SchemaName, union
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED, file_name
 from tfgitops.targets.volcano.identity import DIGITS, PLACEHOLDER, name_job
@@ -217,7 +217,8 @@ class Planner:
                 continue
             if found:
                 metadata = planned.manifest["metadata"]
-                metadata["annotations"] = {**metadata.get("annotations", {}), **found}
+                metadata["annotations"], lost = join_annotations(metadata.get("annotations", {}), found)
+                self.problems += [_overridden(planned.because, key, value, found[key]) for key, value in lost.items()]
         return objects
 
 
@@ -256,6 +257,14 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
         code="TF902", message=f"plugin '{name}' patches {patch.target!r}, which the job '{job.name}' has not",
         at=patch.because, expected=f"('job',), or 'pod' or 'container' of one of {known}",
     )  # fmt: skip
+
+
+def _overridden(because: Route, key: str, value: str, ours: str) -> Problem:
+    """Say that an annotation of the spec gives way to the one by which the compiler guides the controller."""
+    message = f"the compiler writes '{key}: {ours}' itself, and '{value}' is lost"
+    hint = "leave it out, or set `gitops: none` to write all such annotations yourself"
+    at = (*because, "annotations", key)
+    return Problem(code="TF502", message=message, at=at, severity="warning", found=value, expected=ours, hint=hint)
 
 
 def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
