@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import REPOSITORY
 from field_cases import checks
-from field_cases.table import FOLDER, IDS, KINDS, rows
+from field_cases.table import FOLDER, IDS, KINDS, elsewhere, rows
 
 from tfgitops import compile_environment
 from tfgitops.report.text import render
@@ -29,6 +30,12 @@ def test_every_case_is_in_the_table() -> None:
     assert list(dict.fromkeys(row.id for row in ROWS)) == IDS
     assert sorted(path.stem for path in FOLDER.glob("*.yaml")) == sorted(KINDS)
     assert {row.later for row in ROWS} <= {"", "import", "bootstrap", "review"}
+
+
+@pytest.mark.parametrize(("case", "test"), elsewhere())
+def test_a_case_that_no_row_can_show_has_a_test_elsewhere(case: str, test: str) -> None:
+    file, _, name = test.partition("::")
+    assert f"\ndef {name}(" in (REPOSITORY / "tests" / file).read_text(encoding="utf-8"), case
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfgitops.testing import Result
 
 DOCS = REPOSITORY / "docs"
-GENERATED = ["spec.md", "cli.md", "diagnostics.md", "stricter.md"]
+GENERATED = ["spec.md", "cli.md", "diagnostics.md", "stricter.md", "explanation/gitops.md"]
 
 
 @pytest.mark.parametrize("name", GENERATED)

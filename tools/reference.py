@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/: keys of a spec, commands, diagnostics, and rules stricter than the cluster."""
+"""Write the generated parts of docs/: keys, commands, diagnostics, stricter rules, and what steers controllers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tfgitops import discover
 from tfgitops.cli import app
 from tfgitops.report.codes import reference
 from tfgitops.spec.schema.specschema import joined_source
+from tfgitops.targets.gitops import RULES, STEERING, WARNINGS
 from tfgitops.targets.volcano.stricter import STRICTER
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def tables(plugins: Plugins) -> dict[str, str]:
         "cli.md": "\n".join(_commands()),
         "diagnostics.md": "\n".join(_codes(plugins)),
         "stricter.md": "\n".join(_stricter()),
+        "explanation/gitops.md": "\n".join(_steering()),
     }
 
 
@@ -100,6 +102,16 @@ def _codes(plugins: Plugins) -> Iterator[str]:
 
 def _stricter() -> Iterator[str]:
     yield from _rows(("rule", "why"), ((f"`{rule}`", why) for rule, why in sorted(STRICTER.items())))
+
+
+def _steering() -> Iterator[str]:
+    rows = []
+    for key, values, kinds, rule in STEERING:
+        controller = "Flux" if "fluxcd" in key else "Argo CD"
+        effect = RULES[rule][0].replace("with `{found}` ", "").replace("`{found}` lets", "lets")
+        level = "warning" if rule in WARNINGS else "error"
+        rows.append((f"`{key}`", f"`{values}`", kinds, effect.format(controller=controller), level))
+    yield from _rows(("annotation", "value", "on", "effect", "tfgitops reports"), rows)
 
 
 # --- commands ------------------------------------------------------------------------------------------------------

@@ -52,3 +52,9 @@ def rows() -> Iterator[Row]:
         text = (FOLDER / f"{kind}.yaml").read_text(encoding="utf-8")
         for row in yaml.load(text, yaml.BaseLoader):  # noqa: S506 - it makes nothing but texts
             yield Row(number=next(numbers[row["id"]]), **row)
+
+
+def elsewhere() -> list[tuple[str, str]]:
+    """List the cases that need a cluster's history or a command, each with a test: `review/test_risks.py::test_x`."""
+    lines = (FOLDER / "elsewhere.txt").read_text(encoding="utf-8").splitlines()
+    return [(case, test) for case, *tests in map(str.split, lines) for test in tests]

@@ -143,3 +143,26 @@ def test_a_pin_of_what_was_never_committed(repository: Repository) -> None:
 
 def test_a_manifest_with_nothing_in_it_writes_nothing() -> None:
     assert written_folders({"spec": {"tasks": [{}, {"template": {"spec": {"containers": [{"name": "a"}]}}}]}}) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "controller"),
+    [
+        ("argocd.argoproj.io/sync-options", "Prune=false", "Argo CD"),
+        ("helm.sh/resource-policy", "keep", "Argo CD"),
+        ("kustomize.toolkit.fluxcd.io/prune", "disabled", "Flux"),
+        ("argocd.argoproj.io/sync-options", "ServerSideApply=true", ""),
+    ],
+)
+@pytest.mark.parametrize("after", ["{command: [b], worker: 1}", "null"])
+def test_a_run_that_its_controller_keeps_stays(
+    repository: Repository, key: str, value: str, controller: str, after: str
+) -> None:
+    base = f"{HEAD}  annotations: {{{key}: '{value}'}}\njobs:\n  b: {{command: [b], worker: 1}}\n  a: "
+    repository.write("environments/prod/environment.yaml", f"{base}{{command: [a], worker: 1}}\n")
+    repository.build("--restart-all")
+    repository.commit("kept")
+    repository.write("environments/prod/environment.yaml", f"{base}{after}\n")
+    messages = [risk["message"] for risk in _risks(repository, "stays", "--against", "HEAD")]
+    assert len(messages) == bool(controller)
+    assert all("the old run of 'a', a-" in message and controller in message for message in messages)

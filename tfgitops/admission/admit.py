@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets import gitops
+from tfgitops.targets.gitops import judge_steering
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano import useless
 from tfgitops.targets.volcano.defaults import DRIFT_RULES, judge_drift, stored
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES}
+_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES, *gitops.RULES}
 """Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
+
+_WARNINGS = WARNINGS | gitops.WARNINGS
 
 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
@@ -40,21 +44,22 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
             yield from (_problem(fault, at) for fault in _judge_kept(manifest, queues))
         elif planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
             yield from _judge(job, manifest, plugins)
-        elif manifest["kind"] == "Queue":
-            for fault in judge_queue(manifest, queues, "create"):
+        else:
+            queue = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else ()
+            for fault in (*queue, *judge_steering(manifest)):
                 if fault.rule not in SAID_TWICE:
-                    yield _problem(fault, _queue_route(planned, fault.at))
+                    yield _problem(fault, _block_route(planned, fault.at))
 
 
 def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
     """Return the faults of a committed manifest that stays in force."""
     if manifest["kind"] == "Job":
-        return _judge_job(manifest, tasks=True)
+        return [*_judge_job(manifest, tasks=True), *judge_steering(manifest)]
     return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
 
 
 def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Problem]:
-    faults = _faults(manifest)
+    faults = [*_faults(manifest), *judge_steering(manifest)]
     if not faults:
         return
     from tfgitops.provenance.origins import Provenance  # noqa: PLC0415 - for manifests with faults alone
@@ -94,7 +99,7 @@ def _judge_job(manifest: dict[str, Any], *, tasks: bool) -> list[Fault]:
 def _problem(fault: Fault, at: Route) -> Problem:
     return Problem(
         code="TF502" if fault.rule in _OURS else "TF501", message=fault.message, at=at, found=fault.found,
-        severity="warning" if fault.rule in WARNINGS else "error", expected=fault.expected, hint=fault.hint,
+        severity="warning" if fault.rule in _WARNINGS else "error", expected=fault.expected, hint=fault.hint,
     )  # fmt: skip
 
 
@@ -109,6 +114,6 @@ def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
     return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in sorted(others))]
 
 
-def _queue_route(planned: Planned, at: Route) -> Route:
-    """Return the route in the spec for a route in a Queue: the same keys without `spec` and `resource`."""
+def _block_route(planned: Planned, at: Route) -> Route:
+    """Return the route in the spec for a route in an object: the same keys without `spec` and `resource`."""
     return (*planned.because, *(key for key in at if key not in ("spec", "metadata", "name", "resource")))

@@ -14,7 +14,7 @@ from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Note, Problem
-from tfgitops.targets.gitops import argocd_annotations, flux_annotations
+from tfgitops.targets.gitops import argocd_annotations, flux_annotations, join_annotations
 from tfgitops.targets.kubernetes.merge import SchemaName, union
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED, file_name
 from tfgitops.targets.memo import by_content
@@ -198,7 +198,8 @@ class Planner:
                 found = flux_annotations(keep=planned.keep, holds_variables="${" in json.dumps(planned.manifest))
             if found and not planned.text:
                 metadata = planned.manifest["metadata"]
-                metadata["annotations"] = {**metadata.get("annotations", {}), **found}
+                metadata["annotations"], lost = join_annotations(metadata.get("annotations", {}), found)
+                self.problems += [_overridden(planned.because, key, value, found[key]) for key, value in lost.items()]
 
 
 @by_content(1 << 12)
@@ -244,8 +245,21 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
     )  # fmt: skip
 
 
+<<<<<<< HEAD
 def _disagreement(conflict: Conflict, patches: list[Asked]) -> Problem:
     """Return the problem that names the plugins, and the lines, that want different values for one field."""
+=======
+def _overridden(because: Route, key: str, value: str, ours: str) -> Problem:
+    """Say that an annotation of the spec gives way to the one by which the compiler guides the controller."""
+    message = f"the compiler writes '{key}: {ours}' itself, and '{value}' is lost"
+    hint = "leave it out, or set `gitops: none` to write all such annotations yourself"
+    at = (*because, "annotations", key)
+    return Problem(code="TF502", message=message, at=at, severity="warning", found=value, expected=ours, hint=hint)
+
+
+def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
+    """Name the plugins, and the lines of the spec, that want different values for one field."""
+>>>>>>> gitops
     said = [(*patches[index], value) for index, value in conflict.values]
     (_, here, wanted), (_, there, instead), *others = said
     names = [f"'{name}'" for name in dict.fromkeys(name for name, _, _ in said)]

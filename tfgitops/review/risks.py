@@ -10,7 +10,7 @@ from tfgitops.review.phrases import near
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
-from tfgitops.targets.gitops import PRUNE, SYNC_OPTIONS
+from tfgitops.targets.gitops import kept_by
 from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
-RISKS = ("foreign", "edited", "blocked", "refused", "many", "returns", "shared-path", "vanishes", "grows", "tag")
+RISKS = (
+    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows", "tag",
+)  # fmt: skip
 """The codes of all risks, the gravest first."""
 
 _HANDS = (
@@ -42,8 +44,8 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *shared_folders(one),
-            *_growing(one), *_tags(one),
+            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
+            *shared_folders(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
     return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
 
@@ -85,11 +87,8 @@ def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
 
 def _fate(manifest: Json) -> str:
     """Say what a controller does with an object that is no longer in Git, by its annotations."""
-    annotations = (manifest["metadata"].get("annotations") or {}).items()
-    if any(key == SYNC_OPTIONS and "Prune=false" in str(value) for key, value in annotations):
-        return "Argo CD keeps it, and nothing describes it any more"
-    if (PRUNE, "disabled") in annotations:
-        return "Flux keeps it, and nothing describes it any more"
+    if controller := kept_by(manifest):
+        return f"{controller} keeps it, and nothing describes it any more"
     return "`kubectl apply` leaves it; `kubectl apply --prune` deletes it, and what is in it"
 
 
@@ -117,6 +116,17 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
             message = f"{listed} return to names that ran before (as {name}): they will run again"
         advice = "set `rerun` for a name of its own, or see that its folders may be written again"
         yield Risk("returns", one.name, message, advice)
+
+
+def _staying(one: EnvironmentReview) -> Iterator[Risk]:
+    for change in one.changes:
+        old = change.before if change.is_job and change.verdict in (*STARTS, "removed") else None
+        if old and (controller := kept_by(old)):
+            message = f"the old run of '{change.title}', {change.old_name}, stays: {controller} is told to keep it"
+            advice = (
+                f"delete it: kubectl delete job.batch.volcano.sh {change.old_name} -n {old['metadata']['namespace']}"
+            )
+            yield Risk(code="stays", environment=one.name, message=message, advice=advice)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:

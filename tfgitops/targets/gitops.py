@@ -1,15 +1,104 @@
-"""GitOps controllers: the annotations that Argo CD and Flux need on an object, and kustomize's list of a folder.
+"""GitOps controllers: the annotations that they need, those that steer them away, and kustomize's list of a folder.
 
-The facts are in docs/volcano.md 7.
+The facts are in docs/volcano.md 7; docs/explanation/gitops.md has the table of `STEERING`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
-PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+from tfgitops.targets.kubernetes.fault import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfgitops.targets.kubernetes.fault import Fault
+    from tfgitops.targets.routes import Json, Route
+
+_ARGO, _FLUX = "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io"
+_WAVE = f"{_ARGO}/sync-wave"
+_SYNC_OPTIONS = f"{_ARGO}/sync-options"
+_COMPARE_OPTIONS = f"{_ARGO}/compare-options"
 KUSTOMIZATION = "kustomization.yaml"
+
+STEERING = [
+    [cell.strip() for cell in row.split("|")]
+    for row in """
+        argocd.argoproj.io/hook | Skip | any | sync-skipped
+        argocd.argoproj.io/hook | PreSync, Sync, … | any | sync-hook
+        helm.sh/hook | any | any | sync-hook
+        argocd.argoproj.io/sync-options | Force=true, Replace=true, PruneLast=true | any | sync-destroys
+        argocd.argoproj.io/sync-options | Prune=false, Prune=confirm | Job | sync-kept
+        argocd.argoproj.io/sync-options | Delete=false, Delete=confirm | Job | sync-outlives
+        argocd.argoproj.io/compare-options | IgnoreExtraneous | Job | sync-unnoticed
+        helm.sh/resource-policy | keep | Job | sync-kept
+        kustomize.toolkit.fluxcd.io/force | enabled | any | sync-destroys
+        kustomize.toolkit.fluxcd.io/prune | disabled | Job | sync-kept
+        kustomize.toolkit.fluxcd.io/reconcile | disabled | Job, Namespace | sync-skipped
+        kustomize.toolkit.fluxcd.io/ssa | Ignore | any | sync-skipped
+        kustomize.toolkit.fluxcd.io/ssa | IfNotPresent | any | sync-once
+    """.strip().splitlines()
+]
+"""Rows of a key, its values, the kinds of objects, and the rule of which an object with it is an instance.
+
+Argo CD reads annotations, and takes Helm's as its own. Flux reads labels as well, in any case of letters.
+"""
+
+RULES = Rules.read("""
+    sync-hook:
+        with `{found}` Argo CD runs the object as a hook: it deletes it and creates it again at every sync
+        | leave it out: a changed job has a new name, and so runs anew
+    sync-skipped:
+        with `{found}` {controller} never applies the object | leave it out, or remove the object from the spec
+    sync-once:
+        with `{found}` {controller} applies the object once, and none of its later changes | leave it out
+    sync-destroys:
+        `{found}` lets {controller} replace or reorder jobs: runs would be lost, or never start
+        | leave it out: a changed job has a new name
+    sync-kept:
+        with `{found}` {controller} leaves the old run when the job changes: two runs then write to the same folders
+        | leave it out; `pin` keeps a run while the spec changes
+    sync-outlives:
+        with `{found}` the run goes on after its Application is deleted, and nothing ends it | leave it out
+    sync-unnoticed:
+        with `{found}` Argo CD stays Synced when the job is removed, and may never end its run | leave it out
+""")
+
+WARNINGS = frozenset({"sync-skipped", "sync-once", "sync-kept", "sync-outlives", "sync-unnoticed"})
+"""Rules whose breach may be meant."""
+
+
+def judge_steering(manifest: Json) -> Iterator[Fault]:
+    """Yield a fault for each annotation or label by which a controller would lose, keep or skip an object."""
+    for controller, at, words, (kinds, rule) in _steered(manifest):
+        if kinds == "any" or manifest["kind"] in kinds.split(", "):
+            yield RULES.fault(rule, at, found=f"{at[-1]}: {', '.join(words)}", controller=controller)
+
+
+def kept_by(manifest: Json) -> str:
+    """Return the name of the controller that an object asks to keep it when it goes from Git, or nothing."""
+    return next((controller for controller, _, _, (_, rule) in _steered(manifest) if rule == "sync-kept"), "")
+
+
+def _steered(manifest: Json) -> Iterator[tuple[str, Route, list[str], tuple[str, str]]]:
+    """Yield the controller, the place, the words, and the kinds and the rule of which the table has them."""
+    for field in ("annotations", "labels"):
+        for key, value in (manifest["metadata"].get(field) or {}).items():
+            flux = key.startswith(f"{_FLUX}/")
+            if not flux and (field == "labels" or not key.startswith((f"{_ARGO}/", "helm.sh/"))):
+                continue
+            found: dict[tuple[str, str], list[str]] = {}
+            for word in map(str.strip, str(value).split(",")):
+                spoken = word.lower() if flux else word
+                rows = [row for row in STEERING if row[0] == key and _names(row[1], spoken, flux=flux)]
+                if rows:
+                    found.setdefault((rows[0][2], rows[0][3]), []).append(word)
+            for row, words in found.items():
+                yield "Flux" if flux else "Argo CD", ("metadata", field, key), words, row
+
+
+def _names(values: str, word: str, *, flux: bool) -> bool:
+    return values.endswith(("any", "…")) or word in (values.lower() if flux else values).split(", ")
 
 
 def argocd_annotations(*, wave: int, keep: bool) -> dict[str, str]:
@@ -18,10 +107,10 @@ def argocd_annotations(*, wave: int, keep: bool) -> dict[str, str]:
     Its dry run is on the client, so one application with waves passes where a Job meets its Queue. A kept object is
     neither pruned nor deleted with the application, and does not make it OutOfSync.
     """
-    found = {"argocd.argoproj.io/sync-wave": str(wave)}
+    found = {_WAVE: str(wave)}
     if keep:
-        found["argocd.argoproj.io/compare-options"] = "IgnoreExtraneous"
-        found[SYNC_OPTIONS] = "Prune=false,Delete=false"
+        found[_COMPARE_OPTIONS] = "IgnoreExtraneous"
+        found[_SYNC_OPTIONS] = "Prune=false,Delete=false"
     return found
 
 
@@ -32,10 +121,30 @@ def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     """
     found = {}
     if keep:
-        found[PRUNE] = "disabled"
+        found[f"{_FLUX}/prune"] = "disabled"
     if holds_variables:
-        found["kustomize.toolkit.fluxcd.io/substitute"] = "disabled"
+        found[f"{_FLUX}/substitute"] = "disabled"
     return found
+
+
+def join_annotations(written: Mapping[str, str], ours: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Lay our annotations over written ones; return the result, and the written ones that got lost, by key.
+
+    Options of Argo CD stand in a list, so that those which ours do not name stay beside them.
+    """
+    joined = {**written, **ours}
+    lost: dict[str, str] = {}
+    for key in ours.keys() & written.keys():
+        if key not in (_SYNC_OPTIONS, _COMPARE_OPTIONS):
+            lost |= {key: written[key]} if written[key] != ours[key] else {}
+            continue
+        own = ours[key].split(",")
+        names = {option.partition("=")[0] for option in own}
+        further = [word for word in map(str.strip, written[key].split(",")) if word and word not in own]
+        joined[key] = ",".join([*own, *(word for word in further if word.partition("=")[0] not in names)])
+        if against := [word for word in further if word.partition("=")[0] in names]:
+            lost[key] = ",".join(against)
+    return joined, lost
 
 
 def kustomization(files: list[str]) -> dict[str, Any]:

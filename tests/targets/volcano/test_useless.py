@@ -10,8 +10,6 @@ from example_job import JOB, changed
 from tfgitops.targets.volcano.useless import WARNINGS, judge_use
 
 POD = "spec.tasks.1.template.spec"
-SYNC = "argocd.argoproj.io/sync-options"
-FORCE = "kustomize.toolkit.fluxcd.io/force"
 NOT_READY = "--publish-not-ready-addresses"
 
 
@@ -59,12 +57,6 @@ def test_the_example_is_of_use() -> None:
         ("spec.plugins.ssh", ["--ssh-port=65536"], "plugin-port", "spec.plugins.ssh.0"),
         ("spec.plugins.ssh", ["--ssh-port=ssh"], "plugin-port", "spec.plugins.ssh.0"),
         ("spec.plugins.svc", ["publish"], "plugin-argument", "spec.plugins.svc.0"),
-        # what Argo CD and Flux would do
-        ("metadata.annotations", {SYNC: "Force=true,Replace=false"}, "sync-destroys", f"metadata.annotations.{SYNC}"),
-        ("metadata.annotations", {SYNC: "Prune=false, Replace=true"}, "sync-destroys", f"metadata.annotations.{SYNC}"),
-        ("metadata.annotations", {SYNC: "PruneLast=true"}, "sync-destroys", f"metadata.annotations.{SYNC}"),
-        ("metadata.annotations", {FORCE: "enabled"}, "sync-destroys", f"metadata.annotations.{FORCE}"),
-        ("metadata.labels", {FORCE: "Enabled"}, "sync-destroys", f"metadata.labels.{FORCE}"),
         # pods
         (f"{POD}.volumes.0", {"name": "data"}, "pod-volume-no-source", f"{POD}.volumes.0"),
         (f"{POD}.priority", 10, "pod-class-decides", f"{POD}.priority"),
@@ -89,7 +81,6 @@ def test_what_is_of_no_use_is_told(route: str, value: Any, rule: str, at: str) -
     [
         ("spec.plugins.ssh", ["--ssh-port=2222"]),
         ("spec.plugins.svc", [f"{NOT_READY}=true", "--disable-network-policy=true"]),
-        ("metadata.annotations", {SYNC: "Prune=false,Delete=false", FORCE: "disabled"}),
         ("spec.tasks.1.policies", [{"event": "TaskCompleted", "action": "CompleteJob"}]),
     ],
 )
@@ -131,7 +122,7 @@ def test_one_pod_waits_for_nobody() -> None:
 
 def test_what_may_be_meant_is_a_warning() -> None:
     assert {"any-task-ends-job", "svc-not-ready"} <= WARNINGS
-    assert not {"plugin-flag-twice", "plugin-port", "sync-destroys"} & WARNINGS
+    assert not {"plugin-flag-twice", "plugin-port"} & WARNINGS
 
 
 def test_known_tasks_are_left_out() -> None:

@@ -37,8 +37,6 @@ _DISCOVERY = ("tensorflow", "pytorch", "ray", "hcclrank")
 _ARGUMENT = re.compile(r"--([a-z-]+)=(.*)", re.DOTALL).fullmatch
 _PORT_MAX = 65535
 _EXIT_CODES = range(256)  # 0 is refused by Volcano itself
-_SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
-_FORCE = "kustomize.toolkit.fluxcd.io/force"
 _VOLCANO_PATH = "/etc/volcano"
 _REFERRED = "Secret secret secretName", "ConfigMap configMap name", "claim persistentVolumeClaim claimName"
 _OF_THE_CLASS = ("priority", "preemptionPolicy")
@@ -68,9 +66,6 @@ RULES = Rules.read("""
     svc-not-ready:
         the names of pods that are not ready yet would not resolve, and peers wait for each other before they are
         | leave --publish-not-ready-addresses out
-    sync-destroys:
-        {found} lets {controller} replace or reorder jobs: runs would be lost, or never start
-        | leave it out: a changed job has a new name
     pod-grace-negative: terminationGracePeriodSeconds {found} is not a time to wait | use 0 or more
     pod-root-forbidden: the container must not run as root, and runs as user 0 | choose another runAsUser
     pod-volume-no-source: the volume {found} has no source | say what it is, such as `emptyDir: {{}}`
@@ -91,8 +86,8 @@ def judge_use(manifest: Json, *, tasks: bool = True) -> list[Fault]:
     """List what is admitted and no use in a Job with all its defaults; with ``tasks``, also in each task by itself."""
     spec = manifest["spec"]
     policies = spec.get("policies", ())
-    found = [*_judge_metadata(manifest["metadata"]), *_judge_policies(policies, ("spec", "policies"))]
-    found += [*_judge_end(policies, spec["tasks"]), *_judge_plugins(spec.get("plugins", {}), spec["tasks"])]
+    found = [*_judge_policies(policies, ("spec", "policies")), *_judge_end(policies, spec["tasks"])]
+    found += _judge_plugins(spec.get("plugins", {}), spec["tasks"])
     for index, task in enumerate(spec["tasks"] if tasks else ()):
         found += (fault.below(("spec", "tasks", index)) for fault in judge_task(task))
     return found
@@ -107,18 +102,6 @@ def judge_task(task: Json) -> Iterator[Fault]:
             yield RULES.fault("policy-exit-code-on-failure", ("policies", index, "exitCode"))
     for fault in _judge_pod(pod):
         yield fault.below(("template", "spec"))
-
-
-def _judge_metadata(metadata: Json) -> Iterator[Fault]:
-    """Judge what the object asks of Argo CD and Flux (docs/volcano.md 7)."""
-    annotations = metadata.get("annotations", {})
-    for option in annotations.get(_SYNC_OPTIONS, "").split(","):
-        if option.strip() in {"Force=true", "Replace=true", "PruneLast=true"}:
-            at = ("metadata", "annotations", _SYNC_OPTIONS)
-            yield RULES.fault("sync-destroys", at, found=option.strip(), controller="Argo CD")
-    for field in ("annotations", "labels"):  # Flux looks in both
-        if metadata.get(field, {}).get(_FORCE, "").lower() == "enabled":
-            yield RULES.fault("sync-destroys", ("metadata", field, _FORCE), found=_FORCE, controller="Flux")
 
 
 def _judge_end(policies: Sequence[Json], tasks: Sequence[Json]) -> Iterator[Fault]:
