@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.provenance.fields import written
-from tfgitops.provenance.lookup import fields, route_of, select, summarize, title
+from tfgitops.provenance.lookup import fields, route_of, select, title
 from tfgitops.provenance.origins import Provenance
+from tfgitops.provenance.summary import summarize
 from tfgitops.report import explanation_text
 from tfgitops.report.as_json import place
 from tfgitops.spec.committed import MANIFESTS
@@ -15,8 +16,9 @@ from tfgitops.spec.disk import shown
 if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
-    from tfgitops.provenance.lookup import Field, Summary
+    from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
+    from tfgitops.provenance.summary import Summary
     from tfgitops.report.explanation_text import Paper
 
 

@@ -19,8 +19,9 @@ from tfgitops.targets.volcano.identity import DIGITS, MUTABLE_JOB, MUTABLE_TASK
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfgitops.provenance.lookup import Field, Summary
+    from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
+    from tfgitops.provenance.summary import Summary
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.yamltext import Node
     from tfgitops.targets.routes import Route
