@@ -71,18 +71,13 @@ def moved(before: Any, after: Any, rule: Rule = _UNRULED, at: Route = ()) -> dic
     """
     if before == after:
         return {}
+    if not before or not isinstance(before, dict | list):
+        return {at: after}
     found: dict[Route, Any] = {}
-    if isinstance(before, dict) and before:
-        for key, inner in before.items():
-            other = after.get(key, MISSING) if isinstance(after, dict) else MISSING
-            found |= moved(inner, other, rule.of(key), (*at, key))
-    elif isinstance(before, list) and before:
-        places = _places(before, after, rule)
-        for index, inner in enumerate(before):
-            other = after[places[index]] if index in places else MISSING
-            found |= moved(inner, other, rule, (*at, index))
-    else:
-        found[at] = after
+    places = _places(before, after, rule)
+    for step, inner in steps(before):
+        other = after[places[step]] if step in places else MISSING
+        found |= moved(inner, other, rule.of(str(step)) if isinstance(before, dict) else rule, (*at, step))
     return found
 
 
@@ -90,30 +85,28 @@ def counterpart(before: Any, after: Any, rule: Rule, at: Route) -> Route | None:
     """Return the route of the same field in another answer; None where that has no such field."""
     found: Route = ()
     for step in at:
-        other: Any = step
-        if isinstance(before, list):
-            other = _places(before, after, rule, strictly=True).get(int(step))
-        elif isinstance(after, dict) and step in after:
-            rule = rule.of(str(step))
-        else:
+        place = _places(before, after, rule, strictly=True).get(step)
+        if place is None:
             return None
-        if other is None:
-            return None
-        before, after, found = before[step], after[other], (*found, other)
+        rule = rule.of(str(step)) if isinstance(before, dict) else rule
+        before, after, found = before[step], after[place], (*found, place)
     return (*found, *next(leaves(after))[0])
 
 
-def _places(before: list[Any], after: Any, rule: Rule, *, strictly: bool = False) -> dict[int, int]:
-    """Match the elements of two lists by their names, then the remaining ones by their order.
+def _places(before: Any, after: Any, rule: Rule, *, strictly: bool = False) -> Mapping[str | int, str | int]:
+    """Match the elements of two lists by their names, then the remaining ones by their order; of two maps, the keys.
 
-    With ``strictly``, maps are matched by their names only.
+    With ``strictly``, elements that are maps are matched by their names only.
     """
-    names = [_name(element, rule) for element in before]
-    others = [_name(element, rule) for element in after] if isinstance(after, list) else []
+    if type(before) is not type(after):
+        return {}
+    if isinstance(before, dict):
+        return {key: key for key in before if key in after}
+    names, others = ([_name(element, rule) for element in value] for value in (before, after))
     if names == others:
         return {index: index for index in range(len(names))}
     free = dict(enumerate(others))
-    found: dict[int, int] = {}
+    found: dict[str | int, str | int] = {}
     for index, name in enumerate(names):
         place = next((place for place, other in free.items() if other == name), None)
         if place is not None:

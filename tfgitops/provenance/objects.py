@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.provenance.experiment import environments, followed, moved
-from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given, key
+from tfgitops.provenance.sources import DEFAULT, PLUGIN, Source, given
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED
 from tfgitops.targets.routes import leaves, value_at
 
@@ -41,7 +41,7 @@ class ObjectSources:
         if asked is None:
             yield from _namespace(at, value)
         elif at == ("metadata", "namespace") and at[1] not in asked["metadata"] and kind not in CLUSTER_SCOPED:
-            yield key("namespace", "name")
+            yield Source(routes=(("namespace", "name"),))
         elif at in dict(leaves(asked)):  # else it is an annotation for the controller
             routes = self._followed(plugin, number, asked, because).get(at)
             note = "its name" if not routes and because and value == because[-1] else ""
@@ -99,8 +99,8 @@ class ObjectSources:
 def _namespace(at: Route, value: Any) -> Iterator[Source]:
     """Yield the sources of a field of the Namespace, the one object beside Jobs that the core writes."""
     if at == ("metadata", "name"):
-        yield key("namespace", "name")
+        yield Source(routes=(("namespace", "name"),))
     elif at[:1] == ("metadata",):
-        yield key("namespace", *at[1:])
+        yield Source(routes=(("namespace", *at[1:]),))
     else:
         yield given(DEFAULT, value, ("namespace", "create"), note="what is written is a Namespace")

@@ -75,12 +75,8 @@ class Provenance:
         self._objects = ObjectSources(environment, plugins)
         self._drafts = Drafts(environment, plugins)
 
-    def winner(self, planned: Planned, at: Route) -> Origin:
-        """Return the strongest winner of a field; for a map or a list, that of its first field."""
-        return self.winners(planned, at)[0]
-
     def winners(self, planned: Planned, at: Route) -> tuple[Origin, ...]:
-        """Return the origins that won, without those that they override: that takes fewer experiments."""
+        """Return the origins of a field that won; without those that they override, fewer experiments are needed."""
         asked = (planned.manifest["kind"], planned.manifest["metadata"]["name"], at)
         if asked not in self._winners:
             self._winners[asked] = tuple(origin for origin in self.origins(planned, at, briefly=True) if origin.won)

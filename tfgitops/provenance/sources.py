@@ -59,11 +59,6 @@ class Source:
     parts: tuple[Any, ...] = ()
 
 
-def key(*route: str | int) -> Source:
-    """Return a key of the spec as a source."""
-    return Source(routes=(route,))
-
-
 def given(layer: str, value: Any, *routes: Route, note: str = "") -> Source:
     """Return a source that gives a value whether or not a file writes one of its routes."""
     return Source(routes=routes, layer=layer, value=value, note=note)

@@ -78,7 +78,7 @@ def summarize(planned: Planned, job: Job, provenance: Provenance) -> Summary:
         why=job.why,
         strategy_span=places.span((*job.route, "strategy")) if "strategy" in job.data else None,
         queue=spec["queue"],
-        queue_origin=provenance.winner(planned, ("spec", "queue")),
+        queue_origin=provenance.winners(planned, ("spec", "queue"))[0],
         pods=sum(role.replicas for role in job.roles),
         min_available=job.min_available,
         parts=tuple(_part(role, pod, places) for role, pod in pods),
