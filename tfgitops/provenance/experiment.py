@@ -24,7 +24,7 @@ _TRIED_AT_MOST = 64
 
 
 def _changed(data: Any, route: Route, choices: Iterable[Any]) -> Iterator[Any]:
-    """Yield copies of a value with each other choice at a route, or with a similar value, and one without it."""
+    """Yield copies of a value with another value at a route: each other choice or a similar value, and at last none."""
     value = value_at(data, route)
     for other in choices or [_other(value)]:
         if other != value:
@@ -71,13 +71,18 @@ def moved(before: Any, after: Any, rule: Rule = _UNRULED, at: Route = ()) -> dic
     """
     if before == after:
         return {}
-    if not before or not isinstance(before, dict | list):
-        return {at: after}
     found: dict[Route, Any] = {}
-    places = _places(before, after, rule)
-    for step, inner in steps(before):
-        other = after[places[step]] if step in places else MISSING
-        found |= moved(inner, other, rule.of(str(step)) if isinstance(before, dict) else rule, (*at, step))
+    if isinstance(before, dict) and before:
+        for key, inner in before.items():
+            other = after.get(key, MISSING) if isinstance(after, dict) else MISSING
+            found |= moved(inner, other, rule.of(key), (*at, key))
+    elif isinstance(before, list) and before:
+        places = _places(before, after, rule)
+        for index, inner in enumerate(before):
+            other = after[places[index]] if index in places else MISSING
+            found |= moved(inner, other, rule, (*at, index))
+    else:
+        found[at] = after
     return found
 
 
@@ -85,28 +90,30 @@ def counterpart(before: Any, after: Any, rule: Rule, at: Route) -> Route | None:
     """Return the route of the same field in another answer; None where that has no such field."""
     found: Route = ()
     for step in at:
-        place = _places(before, after, rule, strictly=True).get(step)
-        if place is None:
+        other: Any = step
+        if isinstance(before, list):
+            other = _places(before, after, rule, strictly=True).get(int(step))
+        elif isinstance(after, dict) and step in after:
+            rule = rule.of(str(step))
+        else:
             return None
-        rule = rule.of(str(step)) if isinstance(before, dict) else rule
-        before, after, found = before[step], after[place], (*found, place)
+        if other is None:
+            return None
+        before, after, found = before[step], after[other], (*found, other)
     return (*found, *next(leaves(after))[0])
 
 
-def _places(before: Any, after: Any, rule: Rule, *, strictly: bool = False) -> Mapping[str | int, str | int]:
-    """Match the elements of two lists by their names, then the remaining ones by their order; of two maps, the keys.
+def _places(before: list[Any], after: Any, rule: Rule, *, strictly: bool = False) -> dict[int, int]:
+    """Return the place of each element in another list, by names and then by order.
 
-    With ``strictly``, elements that are maps are matched by their names only.
+    With ``strictly``, elements that are maps match by their names only.
     """
-    if type(before) is not type(after):
-        return {}
-    if isinstance(before, dict):
-        return {key: key for key in before if key in after}
-    names, others = ([_name(element, rule) for element in value] for value in (before, after))
+    names = [_name(element, rule) for element in before]
+    others = [_name(element, rule) for element in after] if isinstance(after, list) else []
     if names == others:
         return {index: index for index in range(len(names))}
     free = dict(enumerate(others))
-    found: dict[str | int, str | int] = {}
+    found: dict[int, int] = {}
     for index, name in enumerate(names):
         place = next((place for place, other in free.items() if other == name), None)
         if place is not None:
@@ -176,7 +183,7 @@ def environments(asked: Job | Environment, route: Route) -> Iterator[Environment
 
 
 def home(asked: Job | Environment, route: Route) -> Route:
-    """Return the route in the job for a value that a role inherits from its job; any other route is unchanged."""
+    """Return the route in the job if a role inherits the value at a route; else the route itself."""
     holder = holder_of(asked, route)
     if not isinstance(asked, Job) or holder is None or holder is asked:
         return route
@@ -200,7 +207,7 @@ def saying(job: Job, route: Route, data: Mapping[str, Any]) -> Job:
 
 
 def _inheriting(job: Job, role: Role, data: Any, said: Mapping[str, Any], at: Route) -> Any:
-    """Return the keys of a role with the job's new value at a route; in a map, only the keys that are the job's."""
+    """Return the keys of a role, with the new value of the job wherever the role inherits it."""
     if _is_shared(job, role, at):
         return replaced(data, at, reach(said, at))
     value = reach(role.data, at)
@@ -210,7 +217,7 @@ def _inheriting(job: Job, role: Role, data: Any, said: Mapping[str, Any], at: Ro
 
 
 def _is_shared(job: Job, role: Job | Role, inner: Route) -> bool:
-    """Tell whether a role inherits a value from its job: then no file says it of the role."""
+    """Tell whether a role inherits a value from its job, because no file sets it for the role."""
     return bool(inner) and reach(job.data, inner) is not MISSING and job.environment.places.from_job(role.route, inner)
 
 

@@ -30,7 +30,7 @@ def _identities(rule: Rule) -> Iterator[str]:
 
 
 _NAMES = tuple(dict.fromkeys(["name", *(key for rule in RULES.values() for key in _identities(rule)), "key", "event"]))
-"""The keys that may name an element of a list; the first that differs in all its elements does.
+"""The keys that may name an element of a list; the first whose values all differ does.
 
 Kubernetes and Volcano treat a list of tolerations or policies as one value, but people name its elements too.
 """
@@ -86,7 +86,7 @@ def find(manifest: Any, text: str) -> Route:
 
 
 def candidates(manifest: Any, begun: str) -> list[str]:
-    """Return the names that complete the beginning of one: with one more step, or two where only one step fits.
+    """Return the names of fields that complete a beginning: one more step, or two if only one step fits.
 
     If steps are left out at the beginning, the completions leave them out too.
     """
@@ -154,7 +154,7 @@ def _step(value: Any, tokens: list[str]) -> tuple[str | int | None, int]:
 
 
 def _label(elements: list[Any], index: int) -> str:
-    """Return the label of an element of a list: the value of the first key that differs in all, else the index."""
+    """Return the label of a list element: the value of the first key that differs in all elements, else the index."""
     if all(isinstance(element, dict) for element in elements):
         for name in _NAMES:
             labels = [str(element.get(name, "")) for element in elements]

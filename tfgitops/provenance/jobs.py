@@ -62,11 +62,9 @@ class JobSources:
     def of(self, manifest: Manifest, at: Route, *, briefly: bool = False) -> Iterator[Source]:
         """Yield the sources of one field of the planned manifest, the strongest first.
 
-        With ``briefly``, the first key that has the value of the field and gives it another one too stands for all.
-        Raises LookupError if the spec gives no such field.
+        With ``briefly``, the first key that sets the field directly stands for all keys. Raises LookupError if the spec
+        gives no such field.
         """
-        if counterpart(manifest, self._whole.manifest, JOB, at) is None:
-            raise LookupError(at)
         name, weaker = manifest["metadata"]["name"], False
         trial: Trial | None = self._whole
         while trial and (found := counterpart(manifest, trial.manifest, JOB, at)) is not None:
@@ -88,6 +86,8 @@ class JobSources:
                 return
             yield self._of_patch(trial, at, value, *patch)
             trial = trial.unpatched
+        if trial is self._whole:
+            raise LookupError(at)
 
     def place(self, manifest: Manifest, at: Route) -> Route:
         """Return the route of the spec that leads to a field, or to the nearest field that is there."""
@@ -167,7 +167,7 @@ class JobSources:
         )
 
     def _is_called(self, route: Route, at: Route) -> bool:
-        """Tell whether a key has the name of a field, and is the job's if the field is."""
+        """Tell whether a key has the name of a field; for a field outside of the tasks, it must be a key of the job."""
         return route[-1] == at[-1] and (at[:2] == _TASK or holder_of(self._job, route) is self._job)
 
     def _removed(self, trial: Trial, at: Route) -> Iterator[Source]:
@@ -191,7 +191,7 @@ class JobSources:
         return trial.patches[bisect(range(1, count + 1), x=False, key=moves)]
 
     def _of_patch(self, trial: Trial, at: Route, value: Any, plugin: str, patch: Patch) -> Source:
-        """Return a patch as a source: the keys that the field follows through the plugin, that with its value first.
+        """Return a patch as a source, with the keys that the field follows through it; one with its value is first.
 
         The plugin itself is the source of a field that follows no key and that every job or role gets.
         """

@@ -117,7 +117,7 @@ def _given_by(planned: Planned, text: str, provenance: Provenance) -> list[str]:
 
 
 def fields(planned: Planned, at: Route, provenance: Provenance) -> Sequence[Field]:
-    """Return the innermost fields at a route of a manifest, in the order in which they are written."""
+    """Return the innermost fields at a route of a manifest, in the order of the file."""
     found = []
     for inner, value in leaves(value_at(planned.manifest, at)):
         route = (*at, *inner)

@@ -65,7 +65,7 @@ class ObjectSources:
     def _said(
         self, environment: Environment, kind: str, because: Route, plugin: str = ""
     ) -> list[tuple[str, Mapping[str, Any]]]:
-        """Ask the plugins, or one of them, for the objects of one kind and because of one route."""
+        """Return the objects of one kind that one route asked for, each with its plugin."""
         said = self._plugins.ask("tfgitops_objects", (), [], only=plugin, environment=environment)
         return [
             (owner, {**answer.manifest, _KEEP: answer.keep})

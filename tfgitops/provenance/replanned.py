@@ -64,6 +64,7 @@ class Trial:
         self._removed = removed
         self._drafts = drafts
         self._moved: dict[Any, list[Moved]] = {}
+        self._first: dict[Route, tuple[str, Moved]] = {}
         self._fewer: dict[Route, Trial | None] = {}
 
     def without(self, *blocks: Route) -> Trial | None:
@@ -106,24 +107,27 @@ class Trial:
         return variants(self.job, route, self._drafts.choices(self.job, route))
 
     def exact(self, at: Route) -> Route | None:
-        """Return the first key that has the value of a field and gives it another value too."""
+        """Return the first key that sets a field directly."""
         alike = self._by_text.get(str(value_at(self.manifest, at)), ())
         return next((route for route in alike if self.is_exact(route, at)), None)
 
     @cached_property
     def _by_text(self) -> Mapping[str, list[Route]]:
-        """The candidates by the text of their value: a few of them can give a field its value."""
+        """The candidates by the text of their value, so that few are tried for each field."""
         found: dict[str, list[Route]] = {}
         for route in self.candidates:
             found.setdefault(str(written(self.job, route)), []).append(route)
         return found
 
     def is_exact(self, route: Route, at: Route) -> bool:
-        """Tell whether a key has the value of a field and gives it another value too."""
+        """Tell whether a key sets a field directly: the field has the value of the key, and follows its change."""
         if str(written(self.job, route)) != str(value_at(self.manifest, at)):
             return False
-        other = next(self._variants(route), self.job)
-        return str(self.moved_in(other, self.patches).get(at, MISSING)) == str(written(other, route))
+        if route not in self._first:
+            other = next(self._variants(route), self.job)
+            self._first[route] = (str(written(other, route)), self.moved_in(other, self.patches))
+        text, effect = self._first[route]
+        return str(effect.get(at, MISSING)) == text
 
     @cached_property
     def movers(self) -> Mapping[Route, Iterable[Route]]:
@@ -150,7 +154,7 @@ class Trial:
         return [route for route in dict.fromkeys(routes) if route and self.block(route) not in self._removed]
 
     def _emptied(self, route: Route) -> Route:
-        """Return the route of the map that a ``null`` in an overlay leaves empty; an empty route if it is not empty."""
+        """Return the route of the overlay map that a ``null`` leaves empty; an empty route if the map holds more."""
         holder = written(self.job, route[:-1])
         return route[:-1] if isinstance(holder, dict) and not any(holder.values()) else ()
 
@@ -179,7 +183,7 @@ class JobPatches:
         self.all = list(plugins.ask("tfgitops_contribute", job.route, [], job=job))
 
     def said(self, because: Route) -> Route:
-        """Return the route in the job for a key that a plugin looked up in a role, and that only the job has."""
+        """Return the route in the job for a route into a role, if only the job has the key."""
         holder = holder_of(self._job, because)
         if holder is None or holder is self._job or self.written(because) is not MISSING:
             return because

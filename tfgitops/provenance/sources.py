@@ -1,7 +1,7 @@
 """The sources of a field: keys of the spec, a plugin, or the compiler; and the files that write a key.
 
-A key of the spec with the name of the field is its source. Other keys that change the field are parts that the compiler
-makes it of: `minAvailable` is the sum of the replicas of the roles.
+A key of the spec with the name of the field is its source. Other keys that change the field are parts of its value:
+`minAvailable` is the sum of the replicas of the roles.
 """
 
 from __future__ import annotations

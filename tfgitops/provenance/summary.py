@@ -35,7 +35,7 @@ class Summary:
     """A job in short.
 
     ``bases`` are the jobs and defaults that it starts from, the strongest first. ``counted`` are the roles whose
-    replicas count for the name of the Job, since the other pods of the cluster get their hosts.
+    replicas count for the name of the Job, because all pods of the cluster get their addresses.
     """
 
     job: str

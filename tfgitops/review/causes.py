@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Since:
     """Explains changed fields by the differences between the specs and those of a commit.
 
-    A difference comes with the origin of the field if it is at that origin.
+    A difference at the origin of a field comes with that origin.
     """
 
     def __init__(self, past: CommittedSpec, plugins: Plugins, present: Provenance) -> None:
@@ -117,7 +117,7 @@ def origins(provenance: Provenance, planned: Planned, field: FieldChange, *, the
 
 
 def _is_there(planned: Planned, at: Route, element: Any) -> bool:
-    """Tell whether a list holds an element; after a change of order, the elements compared are names."""
+    """Tell whether a list holds an element; after a change of order, the compared elements are names."""
     held = reach(planned.manifest, at)
     return isinstance(held, list) and element in held
 
@@ -174,8 +174,10 @@ class Causes:
         found, left = self._since.explain(job, planned, change, fields)
         unpinned: Found = [(one, None) for one in self._since.specs.pins(job)]
         if left and not unpinned:
-            more, left = self._explain_by_older(job, planned, change, left)
-            found += more
+            if self._older and self._older is not self._since:
+                more, left = self._older.explain(job, planned, change, left)
+                found += more
+                self.stale |= {job.name} if more else set()
             if not found and self._older is None:  # the specs that made the manifests are unknown
                 return self._said_now(job, planned, fields)
         if left and not unpinned and (not found or any(field.gone for field in left)):
@@ -199,17 +201,6 @@ class Causes:
         plugins, root = self._session.plugins, self._session.project.root
         past = CommittedSpec(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
         return Since(past, plugins, self._present)
-
-    def _explain_by_older(
-        self, job: Job, planned: Planned, change: Change, fields: list[FieldChange]
-    ) -> tuple[Found, list[FieldChange]]:
-        """Explain fields by the specs of the commit that wrote the manifests; return the fields that are left, too."""
-        if self._older is None or self._older is self._since:
-            return [], fields
-        found, left = self._older.explain(job, planned, change, fields)
-        if found:
-            self.stale.add(job.name)
-        return found, left
 
     def _said_now(self, job: Job, planned: Planned, fields: Iterable[FieldChange]) -> list[Cause]:
         """Return the lines that give the changed fields, except those in the job's own block, which nobody changed."""
