@@ -489,7 +489,7 @@ def test_a_requirement_that_was_joined_with_anothers_leads_to_its_own_plugin(
     at = find(job.manifest, "worker.nodeSelectorTerms[0].matchExpressions")
     found = {}
     for inner, value in leaves(value_at(job.manifest, at)):
-        origin = provenance.winner(job, (*at, *inner))
+        origin = provenance.winners(job, (*at, *inner))[0]
         found[str(value)] = (origin.through, origin.route, origin.value)
     assert found["ssd"] == found["disk"] == ("plugin disks local", ("worker", "disk"), "ssd")
     assert found["b"] == found["zone"] == ("plugin zones local", ("worker", "zone"), "b")

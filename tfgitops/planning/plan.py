@@ -245,21 +245,16 @@ def _no_target(name: str, patch: Patch, job: Job) -> Problem:
     )  # fmt: skip
 
 
-<<<<<<< HEAD
-def _disagreement(conflict: Conflict, patches: list[Asked]) -> Problem:
-    """Return the problem that names the plugins, and the lines, that want different values for one field."""
-=======
 def _overridden(because: Route, key: str, value: str, ours: str) -> Problem:
-    """Say that an annotation of the spec gives way to the one by which the compiler guides the controller."""
+    """Return the problem of an annotation that gives way to the compiler's own."""
     message = f"the compiler writes '{key}: {ours}' itself, and '{value}' is lost"
     hint = "leave it out, or set `gitops: none` to write all such annotations yourself"
     at = (*because, "annotations", key)
     return Problem(code="TF502", message=message, at=at, severity="warning", found=value, expected=ours, hint=hint)
 
 
-def _disagreement(conflict: Conflict, patches: list[tuple[str, Patch]]) -> Problem:
-    """Name the plugins, and the lines of the spec, that want different values for one field."""
->>>>>>> gitops
+def _disagreement(conflict: Conflict, patches: list[Asked]) -> Problem:
+    """Return the problem that names the plugins, and the lines, that want different values for one field."""
     said = [(*patches[index], value) for index, value in conflict.values]
     (_, here, wanted), (_, there, instead), *others = said
     names = [f"'{name}'" for name in dict.fromkeys(name for name, _, _ in said)]

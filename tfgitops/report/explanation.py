@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.compiler.emit import emit
 from tfgitops.plugins.plain import printable
 from tfgitops.provenance.fields import written
-from tfgitops.provenance.lookup import fields, route_of, select, summarize, title
+from tfgitops.provenance.lookup import fields, route_of, select, title
 from tfgitops.provenance.origins import Provenance
+from tfgitops.provenance.summary import summarize
 from tfgitops.report.as_json import place
 from tfgitops.report.text import columns, padded, paint, table, wrapped
 from tfgitops.spec.committed import MANIFESTS
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
-    from tfgitops.provenance.lookup import Field, Summary
+    from tfgitops.provenance.lookup import Field
     from tfgitops.provenance.origins import Origin
+    from tfgitops.provenance.summary import Summary
     from tfgitops.spec.diagnostics import Span
     from tfgitops.spec.yamltext import Node
     from tfgitops.targets.routes import Route
