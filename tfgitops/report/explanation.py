@@ -287,12 +287,12 @@ def _name(summary: Summary, width: int) -> Iterator[tuple[str, str]]:
     tasks = " and ".join(f"`{name}`" for name in sorted(MUTABLE_TASK))
     jobs = " and ".join(f"`{name}`" for name in sorted(MUTABLE_JOB))
     text = (
-        f"{summary.object} is the job's name and {DIGITS} digits of a digest. It covers all of `spec` but {jobs}, and "
-        f"of each task {tasks}: these change in place, as labels and annotations of the Job do. Any other change is a "
-        "new run under a new name, and the old one is pruned."
+        f"{summary.object} is the job's name and {DIGITS} digits of a digest. The digest covers `spec` without "
+        f"{jobs}, and without {tasks} of each task. These fields change in place, and so do labels and annotations of "
+        "the Job. Any other change makes a new run under a new name, and the old run is pruned."
     )
     if summary.counted:
         names = " and ".join(filter(None, (", ".join(summary.counted[:-1]), summary.counted[-1])))
-        text += f" TF_CONFIG names every host, so the replicas of {names} count all the same."
+        text += f" TF_CONFIG names every host, so new replicas of {names} also make a new run."
     for index, line in enumerate(textwrap.wrap(text, width, break_on_hyphens=False)):
         yield "" if index else "name", line

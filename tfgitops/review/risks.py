@@ -141,9 +141,9 @@ def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
     for (label, file), found in sorted(restarted.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(found) >= MANY:
             names = sorted({name for name, _ in found})
-            advice = "pin those that should run on: tfgitops build --pin-rest"
+            advice = "pin those that should keep running: tfgitops build --pin-rest"
             if any(_moves(change) for _, change in found):
-                advice = "leave `namespace` as it was if they should run on: a pin keeps none of them"
+                advice = "leave `namespace` as it was if they should keep running: a pin keeps none of them"
             message = f"{f'`{label}` in {near(file)}' if file else label} restarts {len(found)} trainings"
             yield Risk("many", names[0] if len(names) == 1 else f"{len(names)} environments", message, advice)
 
