@@ -54,8 +54,10 @@ def test_a_plain_template_is_fine() -> None:
         (
             container(name="Tensor_Flow"),
             "k8s-container-name-dns-label",
-            "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
-            " beginning and ending with a letter or digit",
+            (
+                "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
+                " beginning and ending with a letter or digit"
+            ),
             "write tensor-flow",
         ),
         (

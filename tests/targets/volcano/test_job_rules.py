@@ -50,8 +50,10 @@ def test_the_example_is_admitted_and_stays_as_it_is() -> None:
             f"{TASK}.name",
             "Chief_1",
             "crd-task-name-dns-label",
-            "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
-            " beginning and ending with a letter or digit",
+            (
+                "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
+                " beginning and ending with a letter or digit"
+            ),
             "write chief-1",
         ),
         # metadata
