@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import CODES, WARNED, Problem, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
-from tfgitops.targets.kubernetes.resources import is_extended
+from tfgitops.targets.kubernetes.resources import GPUS, is_extended
 from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ RESERVED_ENV = re.compile(r"TF_CONFIG|TASK_INDEX|TASK_TYPE|RUN|(?:PS|WORKER|CHIE
 JOB_NAME_MAX = 50
 """59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
-_VENDORS = ("amd/", "intel/", "nvidia/")  # their domains are easily forgotten; others have none, as in rdma/hca
+_DOMAINS = (gpu.resource.partition("/")[0] for gpu in GPUS)
+_VENDORS = tuple({f"{domain.split('.')[-2]}/" for domain in _DOMAINS if domain.endswith(".com")})
+"""What stands before the resource of a vendor whose `.com` was forgotten; others have no domain, as in rdma/hca."""
+
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII).match
