@@ -59,6 +59,12 @@ class CommitTree:
             return "folder"
         return "nothing" if self._content(name) is None else "file"
 
+    def listed(self, folder: Path) -> dict[str, Kind]:
+        """Return what is directly in a folder, by name, sorted, of the files that were listed."""
+        inside = "" if (name := self.name(folder)) == "." else f"{name}/"
+        below = (name[len(inside) :].partition("/") for name in sorted(self.base.blobs) if name.startswith(inside))
+        return {first: "folder" if slash else "file" for first, slash, _ in below}
+
     def walk(self, top: Path, _: object) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield the files directly in a folder, and read those that differ in one go."""
         inside = f"{self.name(top)}/"
