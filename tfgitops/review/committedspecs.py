@@ -214,7 +214,7 @@ class CommittedSpec:
         """The jobs in question and all from which they start, then or now."""
         starts: dict[str, set[str]] = {}
         for document in (*self._files, *self.now.places.documents):
-            for name, block in _blocks(document):
+            for name, block in document.jobs.items():
                 if type(block) is dict and "from" in block:
                     starts.setdefault(name, set()).add(str(block["from"]))
         wanted, new = set(self.jobs), set(self.jobs)
@@ -228,15 +228,7 @@ class CommittedSpec:
         kept = [one for one in documents if not one.prefix or one.prefix[-1] in self._wanted]
         return tuple(
             replace(one, value={**one.value, "jobs": {name: jobs[name] for name in jobs if name in self._wanted}})
-            if type(jobs := one.value.get("jobs")) is dict and not one.prefix
+            if (jobs := one.jobs) and not one.prefix
             else one
             for one in kept
         )
-
-
-def _blocks(document: Document) -> Iterable[tuple[str, Any]]:
-    """Return the name and the block of each job in a file."""
-    if document.prefix:
-        return [(str(document.prefix[-1]), document.value)]
-    jobs = document.value.get("jobs")
-    return jobs.items() if type(jobs) is dict else ()

@@ -69,10 +69,7 @@ def load(folder: Path, project: Project | None = None) -> LoadedSpec:
 
 def _pins(document: Document) -> bool:
     """Tell whether a file pins a job, be it that a stronger one takes the pin away."""
-    if document.prefix:
-        return "pin" in document.value
-    jobs = document.value.get("jobs")
-    return type(jobs) is dict and any(type(block) is dict and "pin" in block for block in jobs.values())
+    return any(type(block) is dict and "pin" in block for block in document.jobs.values())
 
 
 class Reader:

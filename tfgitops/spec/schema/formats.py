@@ -38,10 +38,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
 def complain(form: str, value: Any) -> Problem | None:
-    """Return what is wrong with a value of a named form, or None; forms that are not ours are annotations.
-
-    The problem has no place yet: it is where the value is.
-    """
+    """Return what is wrong with a value of a named form, without its place, or None: other forms are annotations."""
     check = FORMATS.get(form)
     return check(value) if check else None
 

@@ -1,8 +1,7 @@
 """Judge the shape of a spec by its JSON Schema, and say what is wrong in the spec's own words.
 
-jsonschema's own keywords do the judging. These few are replaced so that each unknown or missing key gets an error of
-its own, names are reported on the key, and a value that stands in a thousand jobs is judged once: what a schema says of
-a value depends on nothing else.
+A few of jsonschema's keywords are replaced: each unknown or missing key gets an error of its own, names are reported on
+the key, and a value that stands in a thousand jobs is judged once.
 """
 
 from __future__ import annotations

@@ -23,20 +23,13 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _RULES = {
-    "minimum": ("min", "write {} or more"),
-    "exclusiveMinimum": ("above-zero", "write more than {}"),
-    "maximum": ("max", "write {} or less"),
-    "minLength": ("required", "fill it in, or leave it out"),
-    "maxLength": ("too-long", "shorten it"),
-    "minItems": ("required", "fill it in, or leave it out"),
-    "maxItems": ("too-long", "take some out"),
-    "maxProperties": ("two-sources", "keep one kind"),
-    "enum": ("enum", "use one of {}"),
-    "const": ("enum", "change it"),
-    "pattern": ("form", "change it"),
-    "required": ("required", "add it"),
-    "not": ("not-allowed", "leave it out"),
-}
+    "minimum": ("min", "write {} or more"), "maximum": ("max", "write {} or less"),
+    "exclusiveMinimum": ("above-zero", "write more than {}"), "maxProperties": ("two-sources", "keep one kind"),
+    **dict.fromkeys(("minItems", "minLength"), ("required", "fill it in, or leave it out")),
+    "maxLength": ("too-long", "shorten it"), "maxItems": ("too-long", "take some out"),
+    "enum": ("enum", "use one of {}"), "const": ("enum", "change it"), "pattern": ("form", "change it"),
+    "required": ("required", "add it"), "not": ("not-allowed", "leave it out"),
+}  # fmt: skip
 """By the keyword that failed, the last word of the rule's name, and what to do."""
 
 _STRUCTURE = {"type", "properties", "items", "additionalProperties", "default", "x-rules"}

@@ -20,7 +20,6 @@ _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?").fullmatch
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]").fullmatch
 _ENV = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
-_RELAXED_ENV = re.compile(r"[ -<>-~]+").fullmatch
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
 
 # Unicode gives control characters no names; these are the aliases of those that get into files.
@@ -62,11 +61,6 @@ def is_qualified_name(text: str) -> bool:
 def is_env_name(text: str) -> bool:
     """Tell whether Volcano's webhook admits text as a variable's name; Kubernetes 1.36 would admit more."""
     return _ENV(text) is not None and text != "." and not text.startswith("..")
-
-
-def is_relaxed_env_name(text: str) -> bool:
-    """Tell whether Kubernetes 1.36 itself accepts text as such a name: printable ASCII other than `=`."""
-    return _RELAXED_ENV(text) is not None
 
 
 def suggest_label(text: str) -> str:

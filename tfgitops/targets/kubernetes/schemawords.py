@@ -12,23 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SENTENCES = {
-    "const": "must be {}",
-    "enum": "must be one of {}",
-    "exclusiveMaximum": "must be less than {}",
-    "exclusiveMinimum": "must be more than {}",
-    "maximum": "must be at most {}",
-    "maxItems": "must have at most {} entries",
-    "maxLength": "must have at most {} characters",
-    "maxProperties": "must have at most {} keys",
-    "minimum": "must be at least {}",
-    "minItems": "must have at least {} entries",
-    "minLength": "must have at least {} characters",
-    "minProperties": "must have at least {} keys",
-    "multipleOf": "must be a multiple of {}",
-    "not": "must be left out here",
-    "pattern": "does not have the right form",
-    "required": "is missing",
-}
+    "const": "must be {}", "enum": "must be one of {}", "multipleOf": "must be a multiple of {}",
+    "exclusiveMaximum": "must be less than {}", "exclusiveMinimum": "must be more than {}",
+    "maximum": "must be at most {}", "minimum": "must be at least {}",
+    "maxItems": "must have at most {} entries", "minItems": "must have at least {} entries",
+    "maxLength": "must have at most {} characters", "minLength": "must have at least {} characters",
+    "maxProperties": "must have at most {} keys", "minProperties": "must have at least {} keys",
+    "not": "must be left out here", "pattern": "does not have the right form", "required": "is missing",
+}  # fmt: skip
 """By keyword, what a value must be, with what the keyword wants."""
 
 
