@@ -159,7 +159,7 @@ class CompileError(Exception):
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield diagnostics sorted by place, each once; those without a place come first, since the rest depends on them."""
+    """Yield diagnostics sorted by place, each once; those without a place first, since the rest depends on them."""
 
     def key(found: Diagnostic) -> tuple[object, ...]:
         span = found.span or Span(file="", line=0, column=0)
