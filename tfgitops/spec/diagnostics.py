@@ -34,10 +34,7 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines, with their line, counted from 0, and the text of that line before them.
-
-    The line is None if it is not known.
-    """
+    """Words of a text of several lines: their line from 0, or None if it is not known, and the text before them."""
 
     line: int | None
     text: str
@@ -124,10 +121,7 @@ def compiler_codes() -> dict[str, str]:
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it.
-
-    What has no place comes first, as nothing else can be right before it is.
-    """
+    """Yield diagnostics sorted by place, each once; those without a place first, since the rest depends on them."""
 
     def key(found: Diagnostic) -> tuple[object, ...]:
         span = found.span or Span(file="", line=0, column=0)
