@@ -12,6 +12,7 @@ from tfgitops.review import phrases
 from tfgitops.review.changes import is_job, job_name
 from tfgitops.review.reviewresult import STARTS, Risk
 from tfgitops.spec.diagnostics import a_few
+from tfgitops.targets.kubernetes.names import plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -81,17 +82,12 @@ def _of_container(container: Json, claims: Mapping[str, Json], namespace: str) -
         inner = [path for path in (_below(mount["mountPath"], path) for path in paths) if path is not None]
         if any(_MARK in path for path in (*inner, _expanded(str(mount.get("subPathExpr", "")), {"RUN": _MARK}))):
             continue
-        top, sub_path = _plain(mount["mountPath"]), mount.get("subPath", "") or mount.get("subPathExpr", "")
+        top, sub_path = plain_path(mount["mountPath"]), mount.get("subPath", "") or mount.get("subPathExpr", "")
         for path in inner or [""]:
             yield Folder(
-                claim=(namespace, claim["claimName"]), path=_plain(f"{sub_path}/{path}")[1:], elsewhere=names_run,
-                sub_path=_plain(sub_path)[1:], shown=_plain(f"{top}/{path}"),
+                claim=(namespace, claim["claimName"]), path=plain_path(f"{sub_path}/{path}")[1:], elsewhere=names_run,
+                sub_path=plain_path(sub_path)[1:], shown=plain_path(f"{top}/{path}"),
             )  # fmt: skip
-
-
-def _plain(path: str) -> str:
-    """Return an absolute path in its one plain form; POSIX keeps two slashes at the start, and collapses three."""
-    return posixpath.normpath(f"///{path}")
 
 
 def _texts(container: Json) -> tuple[list[str], list[str]]:
@@ -115,7 +111,7 @@ def _expanded(text: str, values: Mapping[str, str]) -> str:
 
 def _below(mount: str, path: str) -> str | None:
     """Return a path relative to a mount, None if it is not below it."""
-    relative = posixpath.relpath(_plain(path), _plain(mount))
+    relative = posixpath.relpath(plain_path(path), plain_path(mount))
     if relative == ".." or relative.startswith("../"):
         return None
     return "" if relative == "." else relative
