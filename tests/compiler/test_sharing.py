@@ -100,7 +100,6 @@ def test_the_environment_that_is_told_may_allow_it() -> None:
         (queue("q", "x", "capability: {cpu: 8}"), queue("q", "y", "capability: {cpu: 4}")),
         (queue("q", "x"), queue("q", "y")),
         (mounting("x", OURS, ""), mounting("y", OURS, "")),
-        ("namespace: {name: ml, create: true}\njobs: {}\n", "namespace: {name: ml, create: true}\njobs: {}\n"),
     ],
 )
 def test_two_clusters_that_nothing_names_may_be_one(one: str, other: str) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Finding = tuple[Environment, Problem, tuple[str, Span]]
 
 _STORAGE = "STORE04"  # the code of the storage plugin, which sees one environment at a time
+_TOLD = ("Queue", "PersistentVolumeClaim")  # kinds that environments take from each other without a word
 _ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 
 
@@ -58,7 +59,11 @@ def _two_owners(owners: Iterable[Owner]) -> Iterator[Finding]:
         if other[0] is not environment:
             yield _two_owner(other, owner)
             yield _two_owner(owner, other)
-        elif "cluster" not in environment.data and (other := first.setdefault(key, owner))[0] is not environment:
+        elif (
+            key[0] in _TOLD
+            and "cluster" not in environment.data
+            and (other := first.setdefault(key, owner))[0] is not environment
+        ):
             alike[id(environment)].append((owner, other))
     yield from map(_two_clusters, alike.values())
 
