@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.disk import shown
-from tfgitops.spec.project import find_environments, find_root, read_project
+from tfgitops.spec.disk import is_there, shown
+from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,8 +24,25 @@ if TYPE_CHECKING:
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
-    """Return the paths that a command is about: those given, else the folder of all environments."""
-    return given or [Path("environments")]
+    """Return the paths that a command is about.
+
+    They are those given, or else `environments`. Inside an environment it is this one, and inside of `environments`
+    what is below.
+    """
+    if given or is_there(Path("environments")):
+        return given or [Path("environments")]
+    return [environment_around() or Path("." if "environments" in Path.cwd().parts else "environments")]
+
+
+def environment_around() -> Path | None:
+    """Return the folder of the environment that the working directory is in, as a path from here; None outside."""
+    here = Path.cwd()
+    for depth, folder in enumerate((here, *here.parents)):
+        if is_there(folder / SPEC):
+            return Path(*[".."] * depth)
+        if is_there(folder / ".git"):
+            break
+    return None
 
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
@@ -52,11 +71,21 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 
 def one_environment(path: Path) -> Path:
     """Return the folder of the one environment that a path stands for; raise CompileError for none, or several."""
+    if not is_there(path) and (around := environment_around()):
+        raise CompileError.of("TF101", f"{path} is not there", f"write {around} for the environment around you")
     folders = find_environments(path)
     if len(folders) > 1:
         hint = f"name one of them, such as {shown(folders[0])}"
         raise CompileError.of("TF101", f"{path} holds {len(folders)} environments", hint)
     return folders[0]
+
+
+def named_jobs(env: Path, jobs: list[str] | None, command: str) -> list[str]:
+    """Return the jobs that a command line names; raise BadParameter if it names none."""
+    if not jobs:
+        whole = f"{environment_around()} {env}" if not is_there(env) and environment_around() else f"{env} JOB"
+        raise typer.BadParameter(f"name an environment and its jobs: tfgitops {command} {whole}")
+    return jobs
 
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:

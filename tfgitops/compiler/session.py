@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.sharing import check_sharing
 from tfgitops.plugins.discovery import discover
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
 from tfgitops.spec.disk import resolved, shown
-from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey
+from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey, why_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,14 +59,20 @@ def open_session(
     ]
     lost = sorted({folder for _, found in surveys for folder in found.abandoned})
     folders = sorted({folder for _, found in surveys for folder in found.environments})
-    roots = {find_root(folder) for folder in (*folders, *lost, *(path for path, _ in absent))}
+    roots: dict[Path, list[str]] = {}
+    for folder in (*folders, *lost, *(path for path, _ in absent)):
+        roots.setdefault(find_root(folder), []).append(shown(folder))
     if len(roots) > 1:
-        names = " and ".join(shown(root) for root in sorted(roots))
-        raise CompileError.of("TF101", f"the environments have more than one root: {names}", "one call for each")
-    project = read_project(roots.pop())
+        raise CompileError(_one_of_several(root, roots[root]) for root in sorted(roots))
+    project = read_project(*roots)
     before_plugins(project)
     plugins = discover(project, without)
     return Session(project=project, plugins=plugins, folders=folders, abandoned=lost, absent=absent)
+
+
+def _one_of_several(root: Path, environments: Sequence[str]) -> Diagnostic:
+    message = f"the environments have more than one root: {shown(root)}, {why_root(root)}"
+    return Diagnostic(code="TF101", message=message, found=a_few(environments), hint="one call for each root")
 
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
