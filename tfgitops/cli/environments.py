@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
@@ -24,24 +22,17 @@ if TYPE_CHECKING:
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
-    """Return the paths that a command is about.
-
-    They are those given, or else `environments`. Inside an environment it is this one, and inside of `environments`
-    what is below.
-    """
+    """Return the given paths; else `environments`, or inside of an environment that one."""
     if given or is_there(Path("environments")):
         return given or [Path("environments")]
-    return [environment_around() or Path("." if "environments" in Path.cwd().parts else "environments")]
+    return [_around() or Path("." if "environments" in Path.cwd().parts else "environments")]
 
 
-def environment_around() -> Path | None:
-    """Return the folder of the environment that the working directory is in, as a path from here; None outside."""
-    here = Path.cwd()
-    for depth, folder in enumerate((here, *here.parents)):
-        if is_there(folder / SPEC):
-            return Path(*[".."] * depth)
-        if is_there(folder / ".git"):
-            break
+def _around() -> Path | None:
+    """Return the path from here to the environment that the working directory is in, if it is in one."""
+    for depth, folder in enumerate((Path.cwd(), *Path.cwd().parents)):
+        if is_there(folder / SPEC) or is_there(folder / ".git"):
+            return Path(*[".."] * depth) if is_there(folder / SPEC) else None
     return None
 
 
@@ -71,21 +62,13 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 
 def one_environment(path: Path) -> Path:
     """Return the folder of the one environment that a path stands for; raise CompileError for none, or several."""
-    if not is_there(path) and (around := environment_around()):
+    if not is_there(path) and (around := _around()):
         raise CompileError.of("TF101", f"{path} is not there", f"write {around} for the environment around you")
     folders = find_environments(path)
     if len(folders) > 1:
         hint = f"name one of them, such as {shown(folders[0])}"
         raise CompileError.of("TF101", f"{path} holds {len(folders)} environments", hint)
     return folders[0]
-
-
-def named_jobs(env: Path, jobs: list[str] | None, command: str) -> list[str]:
-    """Return the jobs that a command line names; raise BadParameter if it names none."""
-    if not jobs:
-        whole = f"{environment_around()} {env}" if not is_there(env) and environment_around() else f"{env} JOB"
-        raise typer.BadParameter(f"name an environment and its jobs: tfgitops {command} {whole}")
-    return jobs
 
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:

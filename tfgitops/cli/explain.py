@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.commandapp import Form, NoColour, Without
-from tfgitops.cli.completion import Environment, compiled_at, quietly
+from tfgitops.cli.completion import Environment, offered
 from tfgitops.cli.environments import one_environment, opened
+from tfgitops.compiler.compiled import Compiled
 from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.compiler.session import compile_all
 from tfgitops.provenance.fields import candidates
 from tfgitops.provenance.lookup import select, title
 from tfgitops.report.as_json import json_document, problems
@@ -24,18 +26,24 @@ from tfgitops.spec.disk import shown
 
 def _objects(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the objects of the environment that was named: jobs by their names, all by kind and name."""
-    found = [
-        (one.environment, one.objects) for one in quietly(lambda: compiled_at(ctx.params["env"])) if one.environment
-    ]
-    names = [title(planned, environment) for environment, objects in found for planned in objects]
-    short = [name.removeprefix("job/") for name in names if name.startswith("job/")]
-    return [name for name in (*short, *names) if name.startswith(incomplete)]
+
+    def names() -> list[str]:
+        compiled = _compiled(ctx)
+        assert compiled.environment
+        titles = [title(planned, compiled.environment) for planned in compiled.objects]
+        return [*(name.removeprefix("job/") for name in titles if name.startswith("job/")), *titles]
+
+    return offered(incomplete, names)
 
 
 def _field_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the fields of the object that was named, a step further than the part that was typed."""
     chosen = str(ctx.params["object_"])
-    return quietly(lambda: candidates(select(compiled_at(ctx.params["env"])[0], chosen).manifest, incomplete))
+    return offered("", lambda: candidates(select(_compiled(ctx), chosen).manifest, incomplete))
+
+
+def _compiled(ctx: typer.Context) -> Compiled:
+    return compile_all(opened([Path(ctx.params["env"])], None))[0]
 
 
 def explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet, Without
 from tfgitops.cli.completion import Environment, Jobs
-from tfgitops.cli.environments import named_jobs, one_environment, opened, undisturbed
+from tfgitops.cli.environments import one_environment, opened, undisturbed
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.pinning import outlook, unpin_jobs
 from tfgitops.report.show import show
@@ -12,14 +12,13 @@ from tfgitops.report.show import show
 
 def unpin(
     env: Environment,
-    jobs: Jobs = None,
+    jobs: Jobs,
     format_: FormatOption = "text",
     no_plugin: Without = None,
     quiet: Quiet = False,
     no_color: NoColour = False,
 ) -> int:
     """Take the pins of jobs out of the spec, and say what the next build does with each; one not pinned is an error."""
-    jobs = named_jobs(env, jobs, "unpin")
     folder = one_environment(env)
     session = opened([folder], no_plugin)
     with undisturbed(folder):

@@ -108,15 +108,11 @@ def _on_its_clusters(
 def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compiled]:
     """Compile the neighbours of the reviewed environments on the same clusters, which share their queues and claims."""
     clusters, root = {one.cluster for one in found}, session.project.root
-    beside = {_all_around(one.folder) for one in found} - {root, *root.parents}
+    tops = (next((up for up in one.folder.parents if up.name == "environments"), one.folder.parent) for one in found)
+    beside = {*tops} - {root, *root.parents}
     folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
-
-
-def _all_around(folder: Path) -> Path:
-    """Return the folder of all environments, as the root is found by it, or else the one that holds this one."""
-    return next((above for above in folder.parents if above.name == "environments"), folder.parent)
 
 
 def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled
-    from tfgitops.review.changes import Change
     from tfgitops.review.reviewresult import EnvironmentReview
 
     Json = dict[str, Any]
-    Run = tuple[Path, str]  # the folder of an environment, and the path of a manifest in it
+    Run = tuple[str, Path, str]  # a cluster, the folder of an environment, and the path of a manifest in it
     Writer = tuple["Folder", Run]
 
 _MARK = "\0"  # stands for the run's name in texts
@@ -46,12 +45,6 @@ class Folder:
     sub_path: str
     shown: str
     elsewhere: bool = False
-
-    def outermost(self, known: Container[tuple[tuple[str, str], str]]) -> str:
-        """Return the outermost path of the same claim that contains this folder; ``known`` are claims and paths."""
-        steps = self.path.split("/")
-        above = ("/".join(steps[:depth]) for depth in range(len(steps)))
-        return next((path for path in above if (self.claim, path) in known), self.path)
 
 
 def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
@@ -130,35 +123,28 @@ def shared_folders(environments: Sequence[EnvironmentReview], beside: Sequence[C
 
     A claim is one for all environments of its cluster and namespace, so the jobs ``beside`` those reviewed count too.
     """
-    reviewed = [(one.cluster, one.compiled, one) for one in environments if one.compiled]
-    starting: dict[Run, Change] = {
-        (compiled.folder, change.path): change
-        for _, compiled, one in reviewed
-        for change in one.changes
+    reviewed = [(one.cluster, one.compiled, one.changes) for one in environments if one.compiled]
+    starting = {
+        (cluster, compiled.folder, change.path): change
+        for cluster, compiled, changes in reviewed
+        for change in changes
         if change.is_job and change.verdict in STARTS
     }
-    homes = {folder for folder, _ in starting}
-    for cluster in dict.fromkeys(cluster for cluster, compiled, _ in reviewed if compiled.folder in homes):
-        jobs = {
-            (compiled.folder, planned.path): planned.manifest
-            for compiled in (*(one for where, one, _ in reviewed if where == cluster), *beside)
-            if compiled.environment and compiled.environment.cluster == cluster
-            for planned in compiled.objects
-            if is_job(planned.manifest)
-        }
-        yield from _shared(jobs, starting)
-
-
-def _shared(jobs: Mapping[Run, Json], starting: Mapping[Run, Change]) -> Iterator[Risk]:
-    """Yield the folders that the jobs of one cluster share."""
+    others = [(one.environment.cluster, one, ()) for one in beside if one.environment]
+    jobs = {
+        (cluster, compiled.folder, planned.path): planned.manifest
+        for cluster, compiled, _ in ((*reviewed, *others) if starting else ())
+        for planned in compiled.objects
+        if is_job(planned.manifest)
+    }
     for group in _meeting((folder, run) for run, manifest in jobs.items() for folder in written_folders(manifest)):
         runs = list(dict.fromkeys(run for _, run in group))
         new = [run for run in runs if run in starting]
         if not new:
             continue
-        change, home = starting[new[0]], new[0][0]
+        change, home = starting[new[0]], new[0][1]
         if len(runs) > 1:
-            names = {run: ("" if run[0] == home else f"{run[0].name}/") + job_name(jobs[run]) for run in runs}
+            names = {run: ("" if run[1] == home else f"{run[1].name}/") + job_name(jobs[run]) for run in runs}
             message = _both_write(group, names, {run for folder, run in group if folder.elsewhere})
         elif change.before is not None and _wrote(change.before, [folder for folder, _ in group]):
             message = f"the new run of '{change.title}' writes where its last one wrote: {_where(group)}"
@@ -171,10 +157,13 @@ def _shared(jobs: Mapping[Run, Json], starting: Mapping[Run, Change]) -> Iterato
 def _meeting(writers: Iterable[Writer]) -> list[list[Writer]]:
     """Group the writers by the outermost folder that anyone writes, sorted."""
     writers = list(writers)
-    known = {(folder.claim, folder.path) for folder, _ in writers}
-    groups: dict[tuple[tuple[str, str], str], list[Writer]] = defaultdict(list)
+    known = {(run[0], *folder.claim, folder.path) for folder, run in writers}
+    groups: dict[tuple[str, ...], list[Writer]] = defaultdict(list)
     for folder, run in writers:
-        groups[folder.claim, folder.outermost(known)].append((folder, run))
+        steps = folder.path.split("/")
+        above = ("/".join(steps[:depth]) for depth in range(len(steps)))
+        outermost = next((path for path in above if (run[0], *folder.claim, path) in known), folder.path)
+        groups[run[0], *folder.claim, outermost].append((folder, run))
     return [groups[place] for place in sorted(groups)]
 
 
