@@ -78,7 +78,8 @@ def test_several_roots_are_listed_each_with_what_it_is() -> None:
     assert result.exit_code == 1
     lines = [line for line in result.stderr.splitlines() if "root" in line or "found" in line]
     assert [line.partition("one root: ")[2] for line in lines[::3]] == [
-        "., which has pyproject.toml", "second, a repository of Git", "third, which has pyproject.toml",
+        "., the folder of its settings or environments", "second, a repository of Git",
+        "third, the folder of its settings or environments",
     ]  # fmt: skip
     assert [line.partition("found: ")[2] for line in lines[1::3]] == [
         "environments/prod", "second/environments/dev", "third/environments/a, third/environments/b",

@@ -9,8 +9,8 @@ from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.sharing import check_sharing
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
-from tfgitops.spec.disk import resolved, shown
-from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey, why_root
+from tfgitops.spec.disk import is_there, resolved, shown
+from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,7 +71,8 @@ def open_session(
 
 
 def _one_of_several(root: Path, environments: Sequence[str]) -> Diagnostic:
-    message = f"the environments have more than one root: {shown(root)}, {why_root(root)}"
+    why = "a repository of Git" if is_there(root / ".git") else "the folder of its settings or environments"
+    message = f"the environments have more than one root: {shown(root)}, {why}"
     return Diagnostic(code="TF101", message=message, found=a_few(environments), hint="one call for each root")
 
 

@@ -32,9 +32,10 @@ def check_sharing(results: Sequence[Compiled], codes: Collection[str]) -> list[C
 
     ``codes`` are those of the compiler and the plugins. Each environment allows its own warnings.
     """
+    environments = [one.environment for one in results if one.environment and one.files]
     owners = [(one.environment, planned) for one in results if one.environment and one.files for planned in one.objects]
     found: dict[int, list[tuple[Problem, tuple[str, Span]]]] = defaultdict(list)
-    for environment, *finding in (*_two_owners(owners), *(_one_node_claims(owners) if _STORAGE in codes else ())):
+    for environment, *finding in (*_two_owners(owners), *(_one_node_claims(environments) if _STORAGE in codes else ())):
         found[id(environment)].append((finding[0], finding[1]))
     return [_with(one, found[id(one.environment)]) if id(one.environment) in found else one for one in results]
 
@@ -90,39 +91,37 @@ def _two_clusters(pairs: Sequence[tuple[Owner, Owner]]) -> Finding:
     return environment, problem, ("written here too", beside.places.span(theirs.because, on_key=True))
 
 
-def _one_node_claims(owners: Sequence[Owner]) -> Iterator[Finding]:
+def _one_node_claims(environments: Sequence[Environment]) -> Iterator[Finding]:
     """Find the claims for one node that jobs of two environments mount; one warning for each further environment."""
     modes: dict[tuple[str, str, str], str] = {}
-    for one in {id(environment): environment for environment, _ in owners}.values():
+    for one in environments:
         for name, volume in (one.data.get("volumes") or {}).items():
             if (mode := volume.get("access", _ONE_NODE[0] if "size" in volume else "")) in _ONE_NODE:
                 modes.setdefault((one.cluster, one.namespace, volume.get("claim", name)), mode)
     first: dict[tuple[str, str, str], Use] = {}
-    told = set()
-    for claim, (environment, name, at) in (use for owner in owners if modes for use in _uses(*owner)):
-        key = (environment.cluster, environment.namespace, claim)
-        other, beside, there = first.setdefault(key, (environment, name, at))
-        if key in modes and other is not environment and (id(environment), claim) not in told:
-            told.add((id(environment), claim))
-            problem = Problem(
-                code=_STORAGE, severity="warning", at=at,
-                message=f"the claim '{claim}' is {modes[key]}, and the jobs '{name}' here and '{beside}' of "
-                        f"{shown(other.folder)} both mount it",
-                hint="the second waits until the first is done, unless they share a node: use ReadWriteMany",
-            )  # fmt: skip
-            yield environment, problem, ("mounted here too", other.places.span(there))
+    for one in environments if modes else ():
+        for claim, use in _mounted(one).items():
+            key = (one.cluster, one.namespace, claim)
+            other, beside, there = first.setdefault(key, use)
+            if key in modes and other is not one:
+                problem = Problem(
+                    code=_STORAGE, severity="warning", at=use[2],
+                    message=f"the claim '{claim}' is {modes[key]}, and the jobs '{use[1]}' here and '{beside}' of "
+                            f"{shown(other.folder)} both mount it",
+                    hint="the second waits until the first is done, unless they share a node: use ReadWriteMany",
+                )  # fmt: skip
+                yield one, problem, ("mounted here too", other.places.span(there))
 
 
-def _uses(environment: Environment, planned: Planned) -> Iterator[tuple[str, Use]]:
-    """Yield each claim that a Job mounts, with the place in the spec that asks for it."""
-    job = environment.job_of(planned.manifest)
-    if job is None or not planned.own:
-        return
-    for role, task in zip(job.roles, planned.manifest["spec"]["tasks"], strict=False):
-        for volume in task["template"]["spec"].get("volumes") or ():
-            if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
-                at = job.written(role, ("pod", "spec", "volumes", volume["name"]), ("volumes", volume["name"]))
-                yield claim, (environment, job.name, (*job.route, "pin") if job.pin else at)
+def _mounted(one: Environment) -> dict[str, Use]:
+    """Return the first mount of each claim: its environment, its job and its place."""
+    found: dict[str, Use] = {}
+    for job in one.jobs:
+        for role in job.roles:
+            for index, use in enumerate(role.data.get("volumes") or ()):
+                claim = one.data["volumes"][use["name"]].get("claim", use["name"])
+                found.setdefault(claim, (one, job.name, (*role.route, "volumes", index)))
+    return found
 
 
 def _named(owner: Owner) -> str:

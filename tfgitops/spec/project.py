@@ -64,13 +64,6 @@ def find_root(environment: Path) -> Path:
     return next(above, environment.parent)
 
 
-def why_root(root: Path) -> str:
-    """Say by what a folder is the root of its environments."""
-    if is_there(root / ".git"):
-        return "a repository of Git"
-    return f"which has {PYPROJECT}" if is_there(root / PYPROJECT) else "the folder above its environments"
-
-
 def read_project(root: Path) -> Project:
     """Read the settings of a root; see `parse_project`."""
     return parse_project(root, _pyproject(root))
