@@ -111,7 +111,7 @@ def check_containers(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]
         spec = task["template"]["spec"]
         for container in (*spec["containers"], *spec.get("initContainers", ())):
             limits = sorted(container.get("resources", {}).get("limits") or {})
-            for name in limits:
+            for name in filter(near_device, limits):
                 yield from _check_name(name, _place(job, role, name))
             if devices := [name for name in limits if family(name)]:
                 yield from _check_families(job, role, devices)

@@ -35,8 +35,8 @@ def check_sharing(results: Sequence[Compiled], codes: Collection[str]) -> list[C
     environments = [one.environment for one in results if one.environment and one.files]
     owners = [(one.environment, planned) for one in results if one.environment and one.files for planned in one.objects]
     found: dict[int, list[tuple[Problem, tuple[str, Span]]]] = defaultdict(list)
-    for environment, *finding in (*_two_owners(owners), *(_one_node_claims(environments) if _STORAGE in codes else ())):
-        found[id(environment)].append((finding[0], finding[1]))
+    for finding in (*_two_owners(owners), *(_one_node_claims(environments) if _STORAGE in codes else ())):
+        found[id(finding[0])].append(finding[1:])
     return [_with(one, found[id(one.environment)]) if id(one.environment) in found else one for one in results]
 
 
@@ -60,13 +60,11 @@ def _two_owners(owners: Iterable[Owner]) -> Iterator[Finding]:
         if other[0] is not environment:
             yield _two_owner(other, owner)
             yield _two_owner(owner, other)
-        elif (
-            key[0] in _TOLD
-            and "cluster" not in environment.data
-            and (other := first.setdefault(key, owner))[0] is not environment
-        ):
-            alike[id(environment)].append((owner, other))
-    yield from map(_two_clusters, alike.values())
+        elif key[0] in _TOLD and "cluster" not in environment.data:
+            alike[id(environment)].append((owner, first.setdefault(key, owner)))
+    for pairs in alike.values():
+        if others := [(own, other) for own, other in pairs if other[0] is not own[0]]:
+            yield _two_clusters(others)
 
 
 def _two_owner(own: Owner, other: Owner) -> Finding:

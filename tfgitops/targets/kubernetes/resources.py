@@ -73,6 +73,7 @@ RULES = Rules.read("""
 """)
 
 
+@lru_cache(maxsize=1024)
 def near_device(resource: str) -> str:
     """Return the known device whose name a resource's nearly is: in other case, a plural, with turned letters."""
     if any(fnmatchcase(resource, gpu.resource) for gpu in GPUS):
