@@ -77,7 +77,7 @@ def codes(found: Sequence[Diagnostic], severity: str) -> list[str]:
 
 def words(diagnostic: Diagnostic) -> str:
     """Return what a diagnostic says itself, without the line that it shows."""
-    notes = (message for message, _ in diagnostic.notes)
+    notes = (message for message, _ in diagnostic.all_notes)
     return "\n".join((diagnostic.message, diagnostic.found, diagnostic.expected, diagnostic.hint, *notes))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Job, Note, Problem, Role, did_you_mean, gang_pods, is_extended, pod_requests, quantity
+from tfgitops import Job, Note, Problem, Role, did_you_mean, gang_pods, is_extended, near_device, pod_requests, quantity
 from tfgitops_nodes.packing import Need, Shortage, fits, room, shortages
 from tfgitops_nodes.pools import Amounts, Pool, Wish, is_slot, read_pools, routes_of, slots_of, wish_of
 
@@ -95,7 +95,7 @@ def _too_large(job: Job, role: Role, amounts: Amounts, pools: tuple[Pool, ...]) 
         largest = max(pools, key=lambda pool: pool.has(resource))
         has = quantity.show(largest.has(resource), resource)
         which = f" with {' and '.join(narrowed)}" if narrowed else ""
-        known = {name for pool in pools for name in pool.amounts if is_extended(name)}
+        known = {name for pool in pools for name in pool.amounts if is_extended(name) and not near_device(name)}
         hint = "" if largest.has(resource) else did_you_mean(resource, sorted(known), cutoff=0.8)
         yield Problem(
             code="NODES02", at=_asked_at(job, role, resource), found=asked, expected=f"at most {has}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops import Note, Problem, parse_image, pod_images, pod_requests, quantity
+from tfgitops import Note, Problem, claimed_devices, parse_image, pod_images, pod_requests, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,9 +89,13 @@ def _check_gpus(rule: _Rule, job: Job, manifest: Manifest, accelerators: Sequenc
     most = rule.block["perJob"]
     asked: list[tuple[int, Role, str]] = []
     for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
-        for resource, nanos in pod_requests(task["template"]["spec"]).items():
-            if device := next((one for one in accelerators if one.is_of(resource)), None):
-                asked.append((nanos // quantity.NANO * device.devices * task["replicas"], role, resource))
+        pod, own = task["template"]["spec"], (role.get("gpu") or {}).get("resource")
+        for resource, nanos in pod_requests(pod).items():
+            device = next((one for one in accelerators if one.is_of(resource)), None)
+            if device or resource == own:
+                devices = device.devices if device else 1
+                asked.append((nanos // quantity.NANO * devices * task["replicas"], role, resource))
+        asked.append((claimed_devices(pod, task["replicas"]), role, "resourceClaims"))
     total = sum(number for number, _, _ in asked)
     if total > most:
         _, role, resource = max(asked, key=lambda one: one[0])
@@ -103,7 +107,7 @@ def _check_gpus(rule: _Rule, job: Job, manifest: Manifest, accelerators: Sequenc
 
 def _gpus_at(job: Job, role: Role, resource: str) -> Route:
     overlays = [("container", "resources", bound, resource) for bound in ("limits", "requests")]
-    return job.written(role, *overlays, ("gpu", "count"), ("gpu",), ("pod", "spec", "initContainers"), ())
+    return job.written(role, *overlays, ("pod", "spec", resource), ("gpu", "count"), ("gpu",), _INIT, ())
 
 
 def _check_labels(rule: _Rule, job: Job, manifest: Manifest) -> Iterator[Problem]:
@@ -119,4 +123,5 @@ _RULES = {
     "imageDigest": "POLICY01", "imageRegistries": "POLICY02", "maxGpus": "POLICY03", "requiredLabels": "POLICY04",
     "noLatest": "POLICY05",
 }  # fmt: skip
+_INIT = ("pod", "spec", "initContainers")
 _OF_IMAGES = {"imageDigest", "imageRegistries", "noLatest"}

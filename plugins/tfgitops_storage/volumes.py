@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
+from posixpath import normpath
 from typing import Any, NamedTuple
 
 from tfgitops import Job, Note, Problem, Role, Route, did_you_mean, quantity
@@ -181,7 +182,7 @@ def _check_paths(mounted: tuple[Mount, ...], shm: bool) -> tuple[Problem, ...]: 
 def _judge_paths(mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[Problem]:
     for mount in mounted:
         place = (mount.position,)
-        path = mount.path.rstrip("/") or "/"
+        path = normpath(f"///{mount.path}")  # of two slashes at the start, POSIX keeps both, of three one
         if not mount.path:
             message = f"the volume '{mount.volume}' has no path"
             yield Problem(code="STORE03", message=message, at=place, hint="add `path` to the volume")
@@ -189,7 +190,7 @@ def _judge_paths(mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[
             message = f"'{mount.volume}' would hide the whole image"
             yield Problem(code="STORE03", message=message, at=place, found="/", hint="mount it at a folder")
         elif path == _VOLCANO_PATH or path.startswith(f"{_VOLCANO_PATH}/"):
-            message = f"{mount.path} is where Volcano mounts the hosts of the job"
+            message = f"{path} is where Volcano mounts the hosts of the job"
             yield Problem(code="STORE03", message=message, at=place, hint="choose another path")
         elif path in taken:
             message = f"'{mount.volume}' and {taken[path]} are both mounted at {path}"

@@ -48,4 +48,4 @@ def test_a_row_is_all_that_a_vendor_needs(gpu: Gpu) -> None:
         vendor = domain.split(".")[-2]
         found = complain("extended-resource", f"{vendor}/{name}")
         assert found
-        assert found.hint == f"write '{vendor}.com/{name}'"
+        assert found.hint == f"write '{domain}/{name}'"

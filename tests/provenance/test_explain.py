@@ -260,8 +260,8 @@ def test_a_folder_of_several_environments_is_refused_with_their_names() -> None:
     shutil.copytree("environments/prod", "environments/dev")
     result = run("environments", "small")
     assert result.exit_code == 1
-    assert "environments holds 2 environments, and `explain` is of one" in result.stderr
-    assert "name one: environments/dev, environments/prod" in result.stderr
+    assert "environments holds 2 environments" in result.stderr
+    assert "name one of them, such as environments/dev" in result.stderr
 
 
 @pytest.mark.parametrize("env", ["environments/prdo", "prod", "environments/dev/../prodd"])

@@ -153,7 +153,7 @@ def test_every_bad_case_is_a_good_log_and_its_snippets_are_what_the_files_say(ca
         told = result["message"]["text"]
         for part in (diagnostic.message, diagnostic.found, diagnostic.expected, diagnostic.hint):
             assert not part.isprintable() or part.replace("](", "] (") in told
-        assert len(result.get("relatedLocations", ())) == len(diagnostic.notes)
+        assert len(result.get("relatedLocations", ())) == len(diagnostic.all_notes)
         for place in places(result):
             region = place["region"]
             if "snippet" in region:

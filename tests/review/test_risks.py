@@ -42,6 +42,9 @@ def _sharing(repository: Repository, jobs: str) -> list[str]:
     [
         ("/one", "/two", "/one and /two (claim s)"),
         ("/one, subPath: x", "/two, subPath: x", "/one and /two (claim s, x)"),
+        ("/one, subPath: x/y", "/two, subPath: x/./y/", "/one and /two (claim s, x/y)"),
+        ("/one, subPath: x", "/two", "/one and /two (claim s)"),
+        ("/one/.", "//two", "/one and /two (claim s)"),
     ],
 )
 def test_a_folder_is_one_wherever_it_is_mounted(repository: Repository, one: str, other: str, where: str) -> None:
@@ -59,6 +62,8 @@ def test_a_folder_is_one_wherever_it_is_mounted(repository: Repository, one: str
         ("[run, --out=/one/x]", "[run, --out=/two/x/y]", True),
         ("[run, --out=/one/x]", "[run, --out=/two/xy]", False),
         ("[run, --out=/one/x]", "[run, --out=/two]", True),
+        ("[run, --out=//one/./x]", "[run, --out=/two/y/../x]", True),
+        ("[run, --out=/one/x/../y]", "[run, --out=/two/x]", False),
         ("[run, --out=/one/$(RUN)]", "[run]", False),
         ("[run, --name=$(RUN)]", "[run]", False),
         ("run --out=$OUT", "[run]", False),
@@ -90,6 +95,30 @@ def test_whose_command_names_the_run_elsewhere_is_said_so(repository: Repository
         "'features', 'train' may write to one folder, /s (claim s): nothing in the command of 'features' names the "
         "run, and 'train' names it elsewhere alone"
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "paths", "shared"),
+    [
+        (HEAD, (), True),
+        (HEAD, ("environments/prod",), True),
+        (HEAD.replace("{claim: s, path: /s,", "{claim: s, path: /other,").replace("/s/a", "/other/a"), (), True),
+        (HEAD.replace("namespace: ml", "namespace: lab"), (), False),
+        (HEAD.replace("cluster: eu-1", "cluster: us-1"), (), False),
+        (HEAD.replace("claim: s,", "claim: t,"), (), False),
+    ],
+)
+@pytest.mark.parametrize("folder", ["staging", "team/staging"])
+def test_environments_of_one_cluster_and_namespace_share_the_folders_of_a_claim(
+    repository: Repository, head: str, paths: tuple[str, ...], shared: bool, folder: str
+) -> None:
+    job = "{command: [run, --out=%s/a], worker: 1, volumes: [s]}\n"
+    mount = "/other" if "/other" in head else "/s"
+    repository.write(f"environments/{folder}/environment.yaml", f"{head}jobs:\n  b: {job % mount}")
+    repository.write("environments/prod/environment.yaml", f"{HEAD}jobs:\n  a: {job % '/s'}")
+    messages = [risk["message"] for risk in _risks(repository, "shared-path", *paths)]
+    assert len(messages) == shared
+    assert all("'a', 'staging/b' may write to one folder, " in message for message in messages)
 
 
 def test_a_new_run_that_writes_where_the_last_one_wrote(repository: Repository) -> None:

@@ -194,3 +194,13 @@ def test_from_inside_an_environment_all_is_named_as_from_there(
         assert "prod: `defaults.image` in ../base.yaml restarts 3 trainings" in text
         assert "manifests/workloads/job-bert.yaml" in text
         assert "prod/manifests" not in text
+
+
+def test_devices_by_resource_claims_are_in_the_totals(repository: Repository) -> None:
+    claim = "pod: {spec: {resourceClaims: [{name: x, resourceClaimTemplateName: gpu}]}}"
+    repository.prod(
+        ("  bert:\n", f"  new: {{command: [a], queue: vision, worker: {{replicas: 3, {claim}}}}}\n  bert:\n")
+    )
+    [vision] = [one for one in _json()["queues"] if one["name"] == "vision"]
+    [claimed] = [one for one in vision["amounts"] if one["resource"] == "resource.k8s.io/claims"]
+    assert (claimed["title"], claimed["before"], claimed["after"]) == ("claimed devices", "0", "3")

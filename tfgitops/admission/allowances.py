@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _EXAMPLE = "such as jobs.resnet.image; a key with dots stands in brackets, an index too: [example.com/team], [0]"
 
+OF_SEVERAL = frozenset({"STORE04", "TF404"})
+"""Codes that environments may have together: an exception for one is not useless because this call has not all."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
@@ -141,7 +144,7 @@ class Allowances:
             message = f"{where} has no '{entry.names[reached]}'"
             return _warning(message, (*at, "at"), did_you_mean(entry.names[reached], keys) or _EXAMPLE)
         message = f"there is no {entry.code} at {entry.at} that would have to be allowed"
-        return _warning(message, at, "take this entry out") if finished else None
+        return _warning(message, at, "take this entry out") if finished and entry.code not in OF_SEVERAL else None
 
 
 def _is_by_name(schema: Mapping[str, Any], key: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
+from tfgitops.cli.completion import restartable
 from tfgitops.cli.environments import compiled, opened
 from tfgitops.compiler.compiled import Compiled, documents
 from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
@@ -28,7 +29,10 @@ def build(
     locked: Annotated[bool, typer.Option("--locked", help="Refuse versions other than tfgitops.lock's.")] = False,
     restart: Annotated[
         list[str] | None,
-        typer.Option("--restart", metavar="[ENV/]JOB", help="Let this job restart, though its spec is unchanged."),
+        typer.Option(
+            "--restart", metavar="[ENV/]JOB", help="Let this job restart, though its spec is unchanged.",
+            autocompletion=restartable,
+        ),
     ] = None,
     restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,
     pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its running Job.")] = False,

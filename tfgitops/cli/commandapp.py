@@ -41,10 +41,6 @@ Paths = Annotated[
         readable=False,  # what cannot be read is a diagnostic, and no wrong command line
     ),
 ]
-Environment = Annotated[
-    Path, typer.Argument(metavar="ENV", help="An environment's folder, or its environment.yaml.", readable=False)
-]
-Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
 """The argument ``format_``; `guarded` shows in this form what a command raises."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.disk import shown
-from tfgitops.spec.project import find_environments, find_root, read_project
+from tfgitops.spec.disk import is_there, shown
+from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,8 +22,18 @@ if TYPE_CHECKING:
 
 
 def paths_of(given: list[Path] | None) -> list[Path]:
-    """Return the paths that a command is about: those given, else the folder of all environments."""
-    return given or [Path("environments")]
+    """Return the given paths; else `environments`, or inside of an environment that one."""
+    if given or is_there(Path("environments")):
+        return given or [Path("environments")]
+    return [_around() or Path("." if "environments" in Path.cwd().parts else "environments")]
+
+
+def _around() -> Path | None:
+    """Return the path from here to the environment that the working directory is in, if it is in one."""
+    for depth, folder in enumerate((Path.cwd(), *Path.cwd().parents)):
+        if is_there(folder / SPEC) or is_there(folder / ".git"):
+            return Path(*[".."] * depth) if is_there(folder / SPEC) else None
+    return None
 
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
@@ -52,6 +62,8 @@ def _progress(total: int) -> Callable[[int, Path], None]:
 
 def one_environment(path: Path) -> Path:
     """Return the folder of the one environment that a path stands for; raise CompileError for none, or several."""
+    if not is_there(path) and (around := _around()):
+        raise CompileError.of("TF101", f"{path} is not there", f"write {around} for the environment around you")
     folders = find_environments(path)
     if len(folders) > 1:
         hint = f"name one of them, such as {shown(folders[0])}"

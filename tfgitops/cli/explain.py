@@ -1,19 +1,17 @@
-"""`tfgitops explain`: say where a field of a manifest comes from, and offer a shell the names of its arguments."""
+"""`tfgitops explain`: say where a field of a manifest comes from."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import shutil
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tfgitops.cli.commandapp import Form, NoColour, Without
-from tfgitops.cli.environments import opened
+from tfgitops.cli.completion import Environment, offered
+from tfgitops.cli.environments import one_environment, opened
 from tfgitops.compiler.compiled import Compiled
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.session import compile_all
@@ -24,53 +22,32 @@ from tfgitops.report.explanation import Paper, answer
 from tfgitops.report.show import coloured, show
 from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
 from tfgitops.spec.disk import shown
-from tfgitops.spec.project import find_environments
-
-
-def _environments(incomplete: str) -> list[str]:
-    """Offer the environments below `environments`, or below the folder that was begun."""
-    begun = Path(incomplete)
-    top = begun if incomplete.endswith("/") else begun.parent
-    if top == Path() and Path("environments").is_dir():
-        top = Path("environments")
-    return [name for name in _quietly(lambda: map(shown, find_environments(top))) if name.startswith(incomplete)]
 
 
 def _objects(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the objects of the environment that was named: jobs by their names, all by kind and name."""
-    names = _quietly(lambda: _titles(_compiled(ctx)))
-    short = [name.removeprefix("job/") for name in names if name.startswith("job/")]
-    return [name for name in (*short, *names) if name.startswith(incomplete)]
+
+    def names() -> list[str]:
+        compiled = _compiled(ctx)
+        assert compiled.environment
+        titles = [title(planned, compiled.environment) for planned in compiled.objects]
+        return [*(name.removeprefix("job/") for name in titles if name.startswith("job/")), *titles]
+
+    return offered(incomplete, names)
 
 
 def _field_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the fields of the object that was named, a step further than the part that was typed."""
-    return _quietly(lambda: candidates(select(_compiled(ctx), str(ctx.params["object_"])).manifest, incomplete))
-
-
-def _titles(compiled: Compiled) -> list[str]:
-    return [title(planned, compiled.environment) for planned in compiled.objects] if compiled.environment else []
+    chosen = str(ctx.params["object_"])
+    return offered("", lambda: candidates(select(_compiled(ctx), chosen).manifest, incomplete))
 
 
 def _compiled(ctx: typer.Context) -> Compiled:
     return compile_all(opened([Path(ctx.params["env"])], None))[0]
 
 
-def _quietly(offer: Callable[[], Iterable[str]]) -> list[str]:
-    """Return the names to offer; whatever goes wrong, a shell is not the place to say it."""
-    silence = io.StringIO()
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-        return list(offer())
-    return []
-
-
 def explain(
-    env: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ENV", help="An environment, or its environment.yaml.", autocompletion=_environments, readable=False
-        ),
-    ],
+    env: Environment,
     object_: Annotated[
         str | None,
         typer.Argument(metavar="[OBJECT]", help="A job, or kind/name, such as queue/vision.", autocompletion=_objects),
@@ -89,11 +66,7 @@ def explain(
 
     Without FIELD it tells of a job in short, without OBJECT it lists the objects.
     """
-    session = opened([env], no_plugin)
-    if len(session.folders) > 1:
-        names = ", ".join(shown(folder) for folder in session.folders)
-        message = f"{env} holds {len(session.folders)} environments, and `explain` is of one"
-        raise CompileError.of("TF101", message, f"name one: {names}")
+    session = opened([one_environment(env)], no_plugin)
     compiled = compile_environment(session.folders[0], session.plugins, session.project)
     found = list(ordered(compiled.diagnostics))
     if compiled.environment is None:

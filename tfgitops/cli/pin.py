@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tfgitops.cli.commandapp import Environment, FormatOption, Jobs, NoColour, Quiet
+from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet
+from tfgitops.cli.completion import Environment, Jobs
 from tfgitops.cli.environments import one_environment, undisturbed
 from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
 from tfgitops.report.show import show

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
+from tfgitops.cli.completion import refs
 from tfgitops.cli.environments import compiled, opened, paths_of
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.show import coloured, show
@@ -18,7 +19,10 @@ def review(
     paths: Paths = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="REF", help="Compare with the merge base of HEAD and REF.", show_default="origin/HEAD"),
+        typer.Option(
+            metavar="REF", help="Compare with the merge base of HEAD and REF.", show_default="origin/HEAD",
+            autocompletion=refs,
+        ),
     ] = None,
     form: Annotated[
         Literal["text", "markdown", "json"], typer.Option("--format", help="How the review is shown.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tfgitops.cli.commandapp import Environment, FormatOption, Jobs, NoColour, Quiet, Without
+from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet, Without
+from tfgitops.cli.completion import Environment, Jobs
 from tfgitops.cli.environments import one_environment, opened, undisturbed
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.pinning import outlook, unpin_jobs

@@ -17,7 +17,7 @@ from tfgitops.targets.gitops import KUSTOMIZATION, kustomization
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.admission.allowances import Allowed
+    from tfgitops.admission.allowances import Allowances, Allowed
     from tfgitops.planning.plan import Planned
     from tfgitops.spec.diagnostics import Diagnostic
     from tfgitops.spec.model import Environment
@@ -37,12 +37,13 @@ class Compiled:
     """The result of one environment: all diagnostics, and without errors its files.
 
     If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``allowed`` are the
-    diagnostics that an exception suppresses.
+    diagnostics that an exception suppresses; ``allowances`` are the exceptions, for what is found later.
     """
 
     folder: Path
     diagnostics: tuple[Diagnostic, ...]
     allowed: tuple[Allowed, ...] = ()
+    allowances: Allowances | None = field(default=None, repr=False)
     environment: Environment | None = None
     objects: tuple[Planned, ...] = field(default=(), repr=False)
     files: tuple[File, ...] = field(default=(), repr=False)

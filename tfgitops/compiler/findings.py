@@ -36,28 +36,28 @@ class Findings:
         self.environment: Environment | None = None
         self.objects: list[Planned] = []
         self._plugins = plugins
-        self._allowances: Allowances | None = None
+        self.allowances: Allowances | None = None
 
     def allow(self, environment: Environment, day: str) -> list[Problem]:
         """Suppress what an environment allows, earlier diagnostics too; return the problems of its exceptions."""
         from tfgitops.admission.allowances import Allowances  # noqa: PLC0415 - for environments with exceptions alone
 
-        self._allowances = Allowances(environment, self._plugins.schema.environment, day)
-        self.found = list(self._allowances.sift_read(self.found))
-        return self._allowances.problems
+        self.allowances = Allowances(environment, self._plugins.schema.environment, day)
+        self.found = list(self.allowances.sift_read(self.found))
+        return self.allowances.problems
 
     @property
     def allowed(self) -> tuple[Allowed, ...]:
         """The diagnostics that an exception suppressed."""
-        return self._allowances.allowed if self._allowances else ()
+        return self.allowances.allowed if self.allowances else ()
 
     def leftovers(self, *, finished: bool) -> list[Diagnostic]:
         """Return a diagnostic for each exception that suppressed nothing."""
-        return [*self._allowances.leftovers(self._plugins.codes, finished=finished)] if self._allowances else []
+        return [*self.allowances.leftovers(self._plugins.codes, finished=finished)] if self.allowances else []
 
     def tell(self, places: Places, problems: Iterable[Problem]) -> None:
         """Add problems, and go on after an error."""
-        self.found += self._allowances.sift(problems) if self._allowances else places.diagnose(problems)
+        self.found += self.allowances.sift(problems) if self.allowances else places.diagnose(problems)
 
     def add(self, places: Places, problems: Iterable[Problem], faults: Iterable[Problem] = ()) -> None:
         """Add the problems of a stage, and the faults of its plugins; raise CompileError if there is an error."""

@@ -10,6 +10,7 @@ from tfgitops.compiler.findings import Findings, check_environment, check_manife
 from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
 from tfgitops.spec.load import load
+from tfgitops.spec.places import inherited
 from tfgitops.spec.resolve import resolve
 from tfgitops.spec.schema.validation import validate_parts
 
@@ -32,7 +33,8 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
         left_over = [*error.diagnostics, *findings.leftovers(finished=False)]
     return Compiled(
         folder=folder, diagnostics=tuple(ordered([*findings.found, *findings.faults, *left_over])),
-        allowed=findings.allowed, environment=findings.environment, objects=tuple(findings.objects), files=written,
+        allowed=findings.allowed, allowances=findings.allowances, environment=findings.environment,
+        objects=tuple(findings.objects), files=written,
     )  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: 
         from tfgitops.plugins.settingsfile import judge_settings  # noqa: PLC0415 - most repositories have none
 
         findings.found += judge_settings(source.project, plugins)
-    findings.found += validate_parts(source.documents, plugins.schema)
+    findings.found += inherited(validate_parts(source.documents, plugins.schema), source.documents[0])
     findings.stop_on_errors()
 
     environment, places, problems = resolve(source, plugins.schema)

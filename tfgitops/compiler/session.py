@@ -1,15 +1,15 @@
-"""Compile the environments of one call, which have one root; no object may belong to two of them."""
+"""Find and compile the environments of one call, which have one root."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.compiler.sharing import check_sharing
 from tfgitops.plugins.discovery import discover
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import resolved, shown
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
+from tfgitops.spec.disk import is_there, resolved, shown
 from tfgitops.spec.project import SPEC, Project, find_root, read_project, survey
 
 if TYPE_CHECKING:
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled
-    from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
-
-    Owner = tuple[Compiled, Planned]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +59,21 @@ def open_session(
     ]
     lost = sorted({folder for _, found in surveys for folder in found.abandoned})
     folders = sorted({folder for _, found in surveys for folder in found.environments})
-    roots = {find_root(folder) for folder in (*folders, *lost, *(path for path, _ in absent))}
+    roots: dict[Path, list[str]] = {}
+    for folder in (*folders, *lost, *(path for path, _ in absent)):
+        roots.setdefault(find_root(folder), []).append(shown(folder))
     if len(roots) > 1:
-        names = " and ".join(shown(root) for root in sorted(roots))
-        raise CompileError.of("TF101", f"the environments have more than one root: {names}", "one call for each")
-    project = read_project(roots.pop())
+        raise CompileError(_one_of_several(root, roots[root]) for root in sorted(roots))
+    project = read_project(*roots)
     before_plugins(project)
     plugins = discover(project, without)
     return Session(project=project, plugins=plugins, folders=folders, abandoned=lost, absent=absent)
+
+
+def _one_of_several(root: Path, environments: Sequence[str]) -> Diagnostic:
+    why = "a repository of Git" if is_there(root / ".git") else "the folder of its settings or environments"
+    message = f"the environments have more than one root: {shown(root)}, {why}"
+    return Diagnostic(code="TF101", message=message, found=a_few(environments), hint="one call for each root")
 
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
@@ -78,38 +82,4 @@ def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda
     for index, folder in enumerate(session.folders):
         progress(index, folder)
         results.append(compile_environment(folder, session.plugins, session.project))
-    return _refuse_two_owners(results)
-
-
-def _refuse_two_owners(results: list[Compiled]) -> list[Compiled]:
-    """Add an error to both environments that write the same object of one cluster, so neither is written."""
-    owners: dict[tuple[str, str, str, str], Owner] = {}
-    extra: dict[Path, list[Diagnostic]] = defaultdict(list)
-    for compiled in results:
-        if compiled.environment is None or not compiled.files:
-            continue
-        for planned in compiled.objects:
-            metadata = planned.manifest["metadata"]
-            kind, namespace, name = planned.manifest["kind"], metadata.get("namespace", ""), metadata["name"]
-            second = (compiled, planned)
-            first = owners.setdefault((compiled.environment.cluster, kind, namespace, name), second)
-            if first[0] is not compiled:
-                extra[first[0].folder].append(_two_owners(second, first))
-                extra[compiled.folder].append(_two_owners(first, second))
-    return [
-        replace(compiled, diagnostics=(*compiled.diagnostics, *extra.get(compiled.folder, ()))) for compiled in results
-    ]
-
-
-def _two_owners(first: Owner, second: Owner) -> Diagnostic:
-    (one, theirs), (other, ours) = first, second
-    assert one.environment is not None
-    assert other.environment is not None
-    name = f"{ours.manifest['kind']} '{ours.manifest['metadata']['name']}'"
-    return Diagnostic(
-        code="TF404",
-        message=f"{name} is written by {shown(one.folder)} too, for the same cluster '{other.environment.cluster}'",
-        span=other.environment.places.span(ours.because, on_key=True),
-        hint="write it in one environment; in the other declare it as existing, or set another `cluster`",
-        notes=(("the other owner", one.environment.places.span(theirs.because, on_key=True)),),
-    )  # fmt: skip
+    return check_sharing(results, session.plugins.codes)

@@ -39,6 +39,6 @@ def _command(diagnostic: Diagnostic, checkout: Checkout) -> str:
 
 def _message(diagnostic: Diagnostic, checkout: Checkout) -> str:
     places = [
-        f"note: {note} ({checkout.path(at.file) or at.file}:{at.line}:{at.column})" for note, at in diagnostic.notes
+        f"note: {note} ({checkout.path(at.file) or at.file}:{at.line}:{at.column})" for note, at in diagnostic.all_notes
     ]
     return "\n".join([explained(diagnostic), *map(printable, places)])

@@ -40,7 +40,7 @@ def problems(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
             "found": diagnostic.found,
             "expected": diagnostic.expected,
             "hint": diagnostic.hint,
-            "notes": [{"message": message, **place(span)} for message, span in diagnostic.notes],
+            "notes": [{"message": message, **place(span)} for message, span in diagnostic.all_notes],
         }
         for diagnostic in diagnostics
     ]

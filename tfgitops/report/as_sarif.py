@@ -90,10 +90,10 @@ def _results(found: Iterable[Diagnostic], rules: list[str], checkout: Checkout) 
             "locations": [{"physicalLocation": _place(file, diagnostic.span, checkout)}],
             "partialFingerprints": {FINGERPRINT: sha256(json.dumps(known).encode()).hexdigest()[:32]},
         }
-        if diagnostic.notes:
+        if diagnostic.all_notes:
             result["relatedLocations"] = [
                 {"id": number, "message": _message(printable(note)), "physicalLocation": _place(at.file, at, checkout)}
-                for number, (note, at) in enumerate(diagnostic.notes, start=1)
+                for number, (note, at) in enumerate(diagnostic.all_notes, start=1)
             ]
         yield result
 

@@ -57,7 +57,7 @@ def _remarks(diagnostic: Diagnostic) -> list[tuple[str, str]]:
 
 
 def _diagnostic(diagnostic: Diagnostic, style: Style) -> str:
-    spans = [span for span in (diagnostic.span, *(span for _, span in diagnostic.notes)) if span]
+    spans = [span for span in (diagnostic.span, *(span for _, span in diagnostic.all_notes)) if span]
     margin = len(str(max((span.line for span in spans), default=1)))
 
     def remark(title: str, text: str) -> str:
@@ -68,7 +68,7 @@ def _diagnostic(diagnostic: Diagnostic, style: Style) -> str:
     lines = [f"{head}{style('bold', ': ' + printable(diagnostic.message))}"]
     lines += _place(diagnostic.span, margin, style) if diagnostic.span else []
     lines += [remark(title, text) for title, text in _remarks(diagnostic)]
-    for message, span in diagnostic.notes:
+    for message, span in diagnostic.all_notes:
         lines += [remark("note", message), *_place(span, margin, style)]
     return "\n".join(lines) + "\n"
 

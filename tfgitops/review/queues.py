@@ -11,7 +11,7 @@ from tfgitops.planning.plan import level
 from tfgitops.review.changes import is_job, is_queue
 from tfgitops.review.reviewresult import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
-from tfgitops.targets.kubernetes.resources import pod_requests
+from tfgitops.targets.kubernetes.resources import claimed_devices, pod_requests
 from tfgitops.targets.volcano.queue import judge_queue
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _ROOT = "root"
 _JOBS = ""  # stands for the number of jobs among the amounts of resources
-_TITLES = {"cpu": "CPU", "memory": "memory"}
+_CLAIMS = "resource.k8s.io/claims"  # stands for what jobs ask for by claims (DRA)
+_TITLES = {"cpu": "CPU", "memory": "memory", _CLAIMS: "claimed devices"}
 
 
 @dataclass(kw_only=True)
@@ -90,9 +91,10 @@ def _job_requests(manifest: Mapping[str, Any]) -> Counter[str]:
     """Return the requests of all pods of a Job together, by resource, in nanos of its unit."""
     total: Counter[str] = Counter()
     for task in manifest["spec"].get("tasks") or ():
-        replicas = task.get("replicas", 1)
-        for resource, amount in pod_requests((task.get("template") or {}).get("spec") or {}).items():
+        replicas, pod = task.get("replicas", 1), (task.get("template") or {}).get("spec") or {}
+        for resource, amount in pod_requests(pod).items():
             total[resource] += amount * replicas
+        total.update({_CLAIMS: number * quantity.NANO} if (number := claimed_devices(pod, replicas)) else {})
     return total
 
 

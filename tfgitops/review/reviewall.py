@@ -48,7 +48,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
     others = _others(session, found)
     return Review(
-        ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
+        ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base, others)),
         queues=tuple(queue_totals(found, accelerators, others)),
         beside=tuple(phrases.named(one.folder) for one in others),
         outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
@@ -106,9 +106,10 @@ def _on_its_clusters(
 
 
 def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compiled]:
-    """Compile the neighbours of the reviewed environments on the same clusters, which share their queues."""
-    clusters = {one.cluster for one in found}
-    beside = {one.folder.parent for one in found} - {session.project.root}
+    """Compile the neighbours of the reviewed environments on the same clusters, which share their queues and claims."""
+    clusters, root = {one.cluster for one in found}, session.project.root
+    tops = (next((up for up in one.folder.parents if up.name == "environments"), one.folder.parent) for one in found)
+    beside = {*tops} - {root, *root.parents}
     folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]

@@ -17,6 +17,7 @@ from tfgitops.targets.kubernetes.objectkinds import grows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.reviewresult import EnvironmentReview
@@ -39,15 +40,20 @@ _PATHS_MAX = 3
 _NO_LINE = (NO_LINE, "")
 
 
-def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk]:
-    """Return all risks of a change, the gravest first, then in the order of environments."""
+def risks_of(environments: Sequence[EnvironmentReview], base: Base, beside: Sequence[Compiled]) -> list[Risk]:
+    """Return all risks of a change, the gravest first, then in the order of environments.
+
+    ``beside`` are environments of the same clusters that are not reviewed.
+    """
     found = []
     for one in environments:
         found += [
             *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
-            *shared_folders(one), *_growing(one), *_tags(one),
+            *_growing(one), *_tags(one),
         ]  # fmt: skip
-    return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
+    return sorted(
+        [*_many(environments), *found, *shared_folders(environments, beside)], key=lambda risk: RISKS.index(risk.code)
+    )
 
 
 def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:

@@ -8,17 +8,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.review import phrases
 from tfgitops.review.changes import is_job, job_name
 from tfgitops.review.reviewresult import STARTS, Risk
 from tfgitops.spec.diagnostics import a_few
+from tfgitops.targets.kubernetes.names import plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.review.reviewresult import EnvironmentReview
 
     Json = dict[str, Any]
-    Writer = tuple["Folder", str]
+    Run = tuple[str, Path, str]  # a cluster, the folder of an environment, and the path of a manifest in it
+    Writer = tuple["Folder", Run]
 
 _MARK = "\0"  # stands for the run's name in texts
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|\{(\w+)|(\w+))")
@@ -30,26 +35,22 @@ _DEPTH_MAX = 10  # variables that name variables
 class Folder:
     """A folder without the run's name that a Job may write.
 
-    ``volume`` is the mounted claim, and the folder in the claim if only that folder is mounted. ``path`` is relative to
-    the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of the container names the
-    run for another place.
+    ``claim`` is the namespace and the name of the mounted claim, ``path`` the folder in it, and ``sub_path`` the part
+    of the path that is mounted. ``shown`` is the folder's path in the container. ``elsewhere`` is whether the command
+    of the container names the run for another place.
     """
 
-    volume: tuple[str, str]
+    claim: tuple[str, str]
     path: str
-    mount: str
+    sub_path: str
+    shown: str
     elsewhere: bool = False
-
-    def outermost(self, known: Container[tuple[tuple[str, str], str]]) -> str:
-        """Return the outermost path of the same volume that contains this folder; ``known`` are volumes and paths."""
-        steps = self.path.split("/")
-        above = ("/".join(steps[:depth]) for depth in range(len(steps)))
-        return next((path for path in above if (self.volume, path) in known), self.path)
 
 
 def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
     """Return the folders of claims that a Job may write, without those that have the run's name."""
     found: dict[Folder, None] = {}
+    namespace = manifest.get("metadata", {}).get("namespace", "")
     for task in manifest["spec"].get("tasks") or ():
         pod = (task.get("template") or {}).get("spec") or {}
         claims = {
@@ -58,11 +59,11 @@ def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
             if "persistentVolumeClaim" in volume
         }
         for container in pod.get("containers") or ():
-            found.update(dict.fromkeys(_of_container(container, claims)))
+            found.update(dict.fromkeys(_of_container(container, claims, namespace)))
     return list(found)
 
 
-def _of_container(container: Json, claims: Mapping[str, Json]) -> Iterator[Folder]:
+def _of_container(container: Json, claims: Mapping[str, Json], namespace: str) -> Iterator[Folder]:
     said, texts = _texts(container)
     paths = [path for text in texts for path in _PATH.findall(text)]
     names_run = any(_MARK in text for text in said)
@@ -74,9 +75,12 @@ def _of_container(container: Json, claims: Mapping[str, Json]) -> Iterator[Folde
         inner = [path for path in (_below(mount["mountPath"], path) for path in paths) if path is not None]
         if any(_MARK in path for path in (*inner, _expanded(str(mount.get("subPathExpr", "")), {"RUN": _MARK}))):
             continue
-        volume = claim["claimName"], mount.get("subPath", "") or mount.get("subPathExpr", "")
+        top, sub_path = plain_path(mount["mountPath"]), mount.get("subPath", "") or mount.get("subPathExpr", "")
         for path in inner or [""]:
-            yield Folder(volume=volume, path=path, mount=mount["mountPath"], elsewhere=names_run)
+            yield Folder(
+                claim=(namespace, claim["claimName"]), path=plain_path(f"{sub_path}/{path}")[1:], elsewhere=names_run,
+                sub_path=plain_path(sub_path)[1:], shown=plain_path(f"{top}/{path}"),
+            )  # fmt: skip
 
 
 def _texts(container: Json) -> tuple[list[str], list[str]]:
@@ -100,7 +104,7 @@ def _expanded(text: str, values: Mapping[str, str]) -> str:
 
 def _below(mount: str, path: str) -> str | None:
     """Return a path relative to a mount, None if it is not below it."""
-    relative = posixpath.relpath(posixpath.normpath(path), posixpath.normpath(mount))
+    relative = posixpath.relpath(plain_path(path), plain_path(mount))
     if relative == ".." or relative.startswith("../"):
         return None
     return "" if relative == "." else relative
@@ -114,41 +118,59 @@ def _overlap(one: str, other: str) -> bool:
 _NAMED_MAX = 5
 
 
-def shared_folders(one: EnvironmentReview) -> Iterator[Risk]:
-    """Yield the folders of claims that a starting run shares with another run or with its own last one."""
-    starting = {change.path: change for change in one.changes if change.is_job and change.verdict in STARTS}
-    if one.compiled is None or not starting:
-        return
-    jobs = {planned.path: planned.manifest for planned in one.compiled.objects if is_job(planned.manifest)}
-    writers = [(folder, path) for path, manifest in jobs.items() for folder in written_folders(manifest)]
-    for group in _meeting(writers):
-        paths = list(dict.fromkeys(path for _, path in group))
-        new = [starting[path] for path in paths if path in starting]
-        if len(paths) > 1 and new:
-            elsewhere = {path for folder, path in group if folder.elsewhere}
-            message = _both_write(group, {path: job_name(jobs[path]) for path in paths}, elsewhere)
-        elif new and new[0].before is not None and _wrote(new[0].before, [folder for folder, _ in group]):
-            message = f"the new run of '{new[0].title}' writes where its last one wrote: {_where(group)}"
+def shared_folders(environments: Sequence[EnvironmentReview], beside: Sequence[Compiled]) -> Iterator[Risk]:
+    """Yield the folders of claims that a starting run shares with another run or with its own last one.
+
+    A claim is one for all environments of its cluster and namespace, so the jobs ``beside`` those reviewed count too.
+    """
+    reviewed = [(one.cluster, one.compiled, one.changes) for one in environments if one.compiled]
+    starting = {
+        (cluster, compiled.folder, change.path): change
+        for cluster, compiled, changes in reviewed
+        for change in changes
+        if change.is_job and change.verdict in STARTS
+    }
+    others = [(one.environment.cluster, one, ()) for one in beside if one.environment]
+    jobs = {
+        (cluster, compiled.folder, planned.path): planned.manifest
+        for cluster, compiled, _ in ((*reviewed, *others) if starting else ())
+        for planned in compiled.objects
+        if is_job(planned.manifest)
+    }
+    for group in _meeting((folder, run) for run, manifest in jobs.items() for folder in written_folders(manifest)):
+        runs = list(dict.fromkeys(run for _, run in group))
+        new = [run for run in runs if run in starting]
+        if not new:
+            continue
+        change, home = starting[new[0]], new[0][1]
+        if len(runs) > 1:
+            names = {run: ("" if run[1] == home else f"{run[1].name}/") + job_name(jobs[run]) for run in runs}
+            message = _both_write(group, names, {run for folder, run in group if folder.elsewhere})
+        elif change.before is not None and _wrote(change.before, [folder for folder, _ in group]):
+            message = f"the new run of '{change.title}' writes where its last one wrote: {_where(group)}"
         else:
             continue
         advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-        yield Risk("shared-path", one.name, message, advice)
+        yield Risk("shared-path", phrases.named(home), message, advice)
 
 
 def _meeting(writers: Iterable[Writer]) -> list[list[Writer]]:
     """Group the writers by the outermost folder that anyone writes, sorted."""
     writers = list(writers)
-    known = {(folder.volume, folder.path) for folder, _ in writers}
-    groups: dict[tuple[tuple[str, str], str], list[Writer]] = defaultdict(list)
-    for folder, path in writers:
-        groups[folder.volume, folder.outermost(known)].append((folder, path))
+    known = {(run[0], *folder.claim, folder.path) for folder, run in writers}
+    groups: dict[tuple[str, ...], list[Writer]] = defaultdict(list)
+    for folder, run in writers:
+        steps = folder.path.split("/")
+        above = ("/".join(steps[:depth]) for depth in range(len(steps)))
+        outermost = next((path for path in above if (run[0], *folder.claim, path) in known), folder.path)
+        groups[run[0], *folder.claim, outermost].append((folder, run))
     return [groups[place] for place in sorted(groups)]
 
 
-def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Container[str]) -> str:
+def _both_write(group: Sequence[Writer], names: Mapping[Run, str], elsewhere: Container[Run]) -> str:
     """Say that several jobs write one folder, and which of them name the run elsewhere."""
-    unnamed = listing([name for path, name in names.items() if path not in elsewhere])
-    named = listing([name for path, name in names.items() if path in elsewhere])
+    unnamed = listing([name for run, name in names.items() if run not in elsewhere])
+    named = listing([name for run, name in names.items() if run in elsewhere])
     reasons = [f"nothing in the command of {unnamed} names the run"] * bool(unnamed)
     reasons += [f"{named} {'name' if ',' in named or ' and ' in named else 'names'} it elsewhere alone"] * bool(named)
     return f"{listing(names.values())} may write to one folder, {_where(group)}: {', and '.join(reasons)}"
@@ -162,15 +184,16 @@ def listing(names: Iterable[str]) -> str:
 def _where(group: Iterable[Writer]) -> str:
     """Name a folder as its writers see it."""
     folders = [folder for folder, _ in group]
-    paths = {f"{folder.mount}/{folder.path}".rstrip("/") or "/" for folder in folders}
+    paths = {folder.shown for folder in folders}
     outermost = {path for path in paths if not any(path.startswith(f"{other}/") for other in paths)}
-    claim, sub_path = folders[0].volume
-    return f"{' and '.join(sorted(outermost))} (claim {claim}{f', {sub_path}' if sub_path else ''})"
+    sub_paths = {folder.sub_path for folder in folders}
+    mounted = f", {sub_paths.pop()}" if len(sub_paths) == 1 and "" not in sub_paths else ""
+    return f"{' and '.join(sorted(outermost))} (claim {folders[0].claim[1]}{mounted})"
 
 
 def _wrote(before: Json, folders: Sequence[Folder]) -> bool:
-    """Tell whether an earlier run wrote one of some folders of a volume."""
+    """Tell whether an earlier run wrote one of some folders of a claim."""
     return any(
-        old.volume == folders[0].volume and any(_overlap(old.path, new.path) for new in folders)
+        old.claim == folders[0].claim and any(_overlap(old.path, new.path) for new in folders)
         for old in written_folders(before)
     )

@@ -19,9 +19,10 @@ Severity = Literal["error", "warning", "note"]
 _TITLE = re.compile(r"^## (TF\d{3}): (.+)$", re.MULTILINE)
 _QUOTED_AT_MOST = 60  # characters
 
-WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF308", "TF502"})
+WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF308", "TF404", "TF502"})
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
+_HEIRS_AT_MOST = 4
 _TEXT_MAX = 2000  # characters of a message or a hint
 
 
@@ -79,6 +80,7 @@ class Diagnostic:
     """A problem with its place in a file: all that a reporter needs, and nothing that it must look up.
 
     Without a line to be shown, ``file`` is the file that the message names. ``at`` is the route written at the line.
+    ``heirs`` are the job and the environments that inherit the line, each with its place.
     """
 
     code: str
@@ -91,6 +93,13 @@ class Diagnostic:
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
     at: Route = ()
+    heirs: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def all_notes(self) -> tuple[tuple[str, Span], ...]:
+        """The notes, and one that names the heirs, at the place of the first."""
+        told = f"inherited by {a_few([name for name, _ in self.heirs], _HEIRS_AT_MOST)}"
+        return (*self.notes, *((told, span) for _, span in self.heirs[:1]))
 
     def __post_init__(self) -> None:
         """Cut what is too long to be read: a value of a spec may have millions of characters."""
@@ -121,7 +130,7 @@ def compiler_codes() -> dict[str, str]:
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield diagnostics sorted by place, each once; those without a place first, since the rest depends on them."""
+    """Yield diagnostics sorted by place, each once, with all its heirs; those without a place first."""
 
     def key(found: Diagnostic) -> tuple[object, ...]:
         span = found.span or Span(file="", line=0, column=0)
@@ -129,9 +138,11 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         return (*place, found.code, found.message, found.file, len(found.notes))
 
     first: dict[tuple[object, ...], Diagnostic] = {}
+    heirs: dict[int, dict[str, Span]] = {}
     for found in sorted(diagnostics, key=key):
-        first.setdefault((found.code, found.severity, found.message, found.span or found.file), found)
-    yield from first.values()
+        same = first.setdefault((found.code, found.severity, found.message, found.span or found.file), found)
+        heirs.setdefault(id(same), {}).update(found.heirs)
+    yield from (replace(one, heirs=tuple(heirs[id(one)].items())) if one.heirs else one for one in first.values())
 
 
 def as_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -11,6 +11,7 @@ from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
 from tfgitops.spec.disk import Disk, resolved, shown, unreadable
 from tfgitops.spec.document import Document
+from tfgitops.spec.places import inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.yamltext import TextError, parse
@@ -59,9 +60,10 @@ def load(folder: Path, project: Project | None = None) -> LoadedSpec:
     reader = Reader(Disk(resolved(project.root)))
     documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
-        raise CompileError(reader.diagnostics)
+        raise CompileError(inherited(reader.diagnostics, documents[0]) if documents else reader.diagnostics)
     return LoadedSpec(
-        folder=folder, project=project, documents=tuple(documents), warnings=tuple(reader.diagnostics),
+        folder=folder, project=project, documents=tuple(documents),
+        warnings=tuple(inherited(reader.diagnostics, documents[0])),
         committed=texts(folder) if any(map(_pins, documents)) else {},
         day=project.day if any(document.value.get("allow") for document in documents) else "",
     )  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfgitops.spec.diagnostics import Diagnostic, Words
+from tfgitops.spec.disk import shown
 from tfgitops.targets.routes import reach
 from tfgitops.targets.tensorflow import ROLE_NAMES
 
@@ -37,13 +38,15 @@ class Places:
         for problem in problems:
             document, written = self.find(problem.at)
             notes = [(note.message, self.span(note.at)) for note in problem.notes]
-            if problem.at[:1] == ("jobs",) and written[:2] != problem.at[:2]:
-                notes.append((f"inherited by the job '{problem.at[1]}'", self.span(problem.at[:2], on_key=True)))
-            yield Diagnostic(
+            by_job = problem.at[:1] == ("jobs",) and written[:2] != problem.at[:2]
+            heirs = [(f"the job '{problem.at[1]}'", self.span(problem.at[:2], on_key=True))] if by_job else []
+            found = Diagnostic(
                 code=problem.code, severity=problem.severity, message=problem.message,
                 span=document.span(written, on_key=problem.on_key, words=problem.words or Words(None, problem.found)),
                 found=problem.found, expected=problem.expected, hint=problem.hint, notes=tuple(notes), at=written,
+                heirs=tuple(heirs),
             )  # fmt: skip
+            yield from inherited([found], self.documents[0]) if self.documents else [found]
 
     def span(self, route: Route, *, on_key: bool = False) -> Span:
         """Find where a route is written; if it is not, the place that is nearest to it."""
@@ -147,6 +150,19 @@ class Places:
         if depth and len(rest) > depth and self.inherits(rest[depth]):
             found += [(*start, *rest[depth:]) for start in chain]
         return found
+
+
+def inherited(diagnostics: Iterable[Diagnostic], own: Document) -> Iterator[Diagnostic]:
+    """Name the environment of which ``own`` is the spec as the heir of what is wrong in a file outside its folder."""
+    top, folder = own.name.removesuffix(own.path.name), own.path.parent
+    name = shown(folder) if top else folder.name
+    for one in diagnostics:
+        file = one.span.file if one.span else one.file
+        if not file or own.prefix or (file.startswith(top) and not file.removeprefix(top).startswith("/")):
+            yield one
+        else:
+            heirs = [(f"{job} of {name}", span) for job, span in one.heirs]
+            yield replace(one, heirs=tuple(heirs) or ((name, own.span(("extends",))),))
 
 
 def _keys(document: Document, route: Route) -> Iterable[str | int]:

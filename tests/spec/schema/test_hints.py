@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from tfgitops.spec.schema.specschema import join
 from tfgitops.spec.schema.unknownkeys import answer
@@ -68,7 +71,7 @@ IN_A_JOB = {
     "elasticPolicy: {}": "not in v1alpha1: a gang has a fixed size",
     "successPolicy: AllWorkers": "see `policies`",
     "num_workers: 4": "write `worker: {replicas: 4}`",
-    "restartPolicy: ExitCode": "write `policies: [{exitCode: 137, action: RestartJob}]`",
+    "restartPolicy: ExitCode": "write `policies: [{exitCode: N, action: RestartJob}]`",
     # Docker Compose, Helm
     "entrypoint: [python]": "the key is `command`",
     "environment: {A: b}": "the key is `env`",
@@ -90,7 +93,7 @@ IN_A_JOB = {
     "gpu: {nvidia.com/gpu: 1}": "the key is `count`",
     "gpu: {model: A100}": "the key is `product`",
     "gpu: A100": "for one product, {count: 1, product: …}",
-    "gpu: true": "write a number, such as 1",
+    "gpu: true": "write a number",
     "gpuMemory: 10": "`gpu: {vgpu: {memory: …}}`",
     "cpu: {min: 1}": "the key is `request`",
     "memory: {value: 16Gi}": "write it alone",
@@ -177,7 +180,7 @@ AT_THE_TOP = {
     "values: {}": "there are no templates: what all jobs share stands in `defaults`",
     "queues: [{name: vision, weight: 1}]": "write `vision:` for `- name: vision`, and its other keys below it",
     "queues: {vision: {parent: nope}}": "the queues are root; or declare it under `queues`",
-    "queues: {vision: {cpu: 8}}": "write `capability: {cpu: 128",
+    "queues: {vision: {cpu: 8}}": "write `capability: {cpu: …",
     "volumes: [{name: data, claim: x}]": "write `data:` for `- name: data`",
     "volumes: {data: {pvc: x}}": "the key is `claim`",
     "volumes: {data: {claim: x, access: RWX}}": "write ReadWriteMany",
@@ -245,6 +248,24 @@ def test_keys_of_a_job_without_its_name_are_told_so(compile_spec: Compile) -> No
 )
 def test_what_is_removed_is_no_block_to_indent_below(text: str, compile_spec: Compile) -> None:
     assert "stands beside" not in compile_spec(text).text
+
+
+WORDS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").splitlines()
+"""Keys of Kubeflow, Kubernetes, Compose, Helm, Slurm, Ray and Volcano, a line each: where, what, and the answer."""
+
+
+@pytest.mark.parametrize("line", WORDS)
+def test_a_word_from_elsewhere_is_answered_without_a_hazard(line: str, plugins: Plugins) -> None:
+    """A hint leads to no number that nobody wrote; after a change, read the answers before you write them here."""
+    written, _, expected = line.partition(" -> ")
+    place, _, text = written.partition(" ")
+    key, value = next(iter(yaml.safe_load(text).items()))
+    job = plugins.schema.environment["properties"]["jobs"]["additionalProperties"]
+    schema = {"env": plugins.schema.environment, "job": job, "role": job["properties"]["worker"]}[place]
+    hint = answer(key, value, schema)
+    assert hint.startswith(expected) if expected in ("known here", "the roles are") else hint == expected
+    numbers = re.findall(r"(?<![\w-])[0-9]+", hint.replace("TensorFlow 2", ""))
+    assert {*numbers} <= {*re.findall("[0-9]+", str(value))}
 
 
 def _foreign() -> Iterator[tuple[str, str]]:

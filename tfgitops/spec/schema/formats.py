@@ -21,8 +21,8 @@ JOB_NAME_MAX = 50
 """59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
 _DOMAINS = (gpu.resource.partition("/")[0] for gpu in GPUS)
-_VENDORS = tuple({f"{domain.split('.')[-2]}/" for domain in _DOMAINS if domain.endswith(".com")})
-"""What stands before the resource of a vendor whose `.com` was forgotten; others have no domain, as in rdma/hca."""
+_VENDORS = {domain.split(".")[-2]: domain for domain in _DOMAINS if domain.endswith(".com")}
+"""The domain of a vendor by its name, for those who forgot `.com`; others have no domain, as in rdma/hca."""
 
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
@@ -174,10 +174,12 @@ def _resource_name(value: str) -> Problem | None:
 
 
 def _extended_resource(value: str) -> Problem | None:
-    if is_extended(value) and not value.startswith(_VENDORS):
-        return _resource_name(value)
-    other = None if value.startswith(_VENDORS) else _resource_name(value)
-    hint = f"write '{value.replace('/', '.com/', 1)}'" if value.startswith(_VENDORS) else other.hint if other else ""
+    vendor, slash, name = value.partition("/")
+    short = _VENDORS.get(vendor, "") if slash else ""
+    other = None if short else _resource_name(value)
+    if is_extended(value) and not short:
+        return other
+    hint = f"write '{short}/{name}'" if short else other.hint if other else ""
     return _wrong(f"'{value}' is not the resource of a device", "domain/name, such as amd.com/gpu", hint)
 
 

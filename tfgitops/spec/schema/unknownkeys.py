@@ -11,6 +11,7 @@ from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.nearest import SURE, did_you_mean, nearest
 from tfgitops.targets.routes import MISSING, reach
+from tfgitops.targets.tensorflow import ROLE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +31,7 @@ def answer(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     if key.startswith("//"):
         return "comments start with '#'"
     known = _keys(schema)
-    return (
+    found = (
         did_you_mean(key, list(known), cutoff=1)
         or _exactly(key, value, known, schema)
         or _inside(key, value, known)
@@ -38,6 +39,7 @@ def answer(key: str, value: Any, schema: Mapping[str, Any]) -> str:
         or str(schema.get("x-left-out", ""))
         or _at_last(key, value, known, schema.get("x-shorthand"))
     )
+    return found.replace("VALUE", str(value) if type(value) is int else "N")
 
 
 def _exactly(key: str, value: Any, known: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
@@ -46,7 +48,25 @@ def _exactly(key: str, value: Any, known: Mapping[str, Any], schema: Mapping[str
     if belongs := schema.get("x-elsewhere", {}).get(key):  # unless it is nearly one of those here
         fitting = [name for name, shape in known.items() if _fits(value, shape)]
         return did_you_mean(key, fitting, cutoff=SURE) or str(belongs)
-    return next((place for name, place in _fields(known) if name == key), "") or _other_overlay(key, known)
+    exact = next((place for name, place in _fields(known) if name == key), "")
+    return exact or _other_overlay(key, known) or _of_role(key, known)
+
+
+def _of_role(key: str, known: Mapping[str, Any]) -> str:
+    """Answer a key that names a role and a key of it: ``psImage``, ``worker_replicas``."""
+    for role in ROLE_NAMES:
+        rest = _plain(key).removeprefix(role)
+        if name := next((name for name in _keys(known.get(role)) if _plain(name) == rest != _plain(key)), ""):
+            return f"write `{role}: {{{name}: {'VALUE' if name == 'replicas' else '…'}}}`"
+    return ""
+
+
+def _near(key: str, words: Iterable[str], cutoff: float) -> str:
+    """Return the nearest word; one with letters before or without its first ones is another: account is no count."""
+    near = nearest(key, words := list(words), cutoff=cutoff)
+    one, other = key.lower(), near.lower()
+    apart = one != other and (one.endswith(other) or other.endswith(one))
+    return "" if apart or (cutoff < SURE and one[:1] != other[:1]) else near
 
 
 def _fits(value: Any, schema: Any) -> bool:
@@ -65,13 +85,13 @@ def _other_overlay(key: str, known: Mapping[str, Any]) -> str:
 
 def _nearly(key: str, known: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Answer a key with a typing mistake: for one of ours, for a word from elsewhere, for a field of Kubernetes."""
-    if near := did_you_mean(key, list(known), cutoff=SURE):
-        return near
+    if near := _near(key, known, SURE):
+        return f"did you mean '{near}'?"
     hints = _hints(schema.get("x-hints", {}))
-    if near := nearest(_plain(key), hints, cutoff=SURE):
+    if near := _near(_plain(key), hints, SURE):
         return hints[near]
     fields = dict(reversed([*_fields(known)]))  # the first place of a name counts
-    return fields.get(nearest(key, fields, cutoff=SURE), "")
+    return fields.get(_near(key, fields, SURE), "")
 
 
 def brought(word: str, schema: Mapping[str, Any]) -> str:
@@ -130,8 +150,8 @@ def _at_last(key: str, value: Any, known: Mapping[str, Any], shorthand: list[str
         if type(value) is int:
             takers = (name for name, one in known.items() if type(one) is dict and "integer" in one.get("type", ()))
             return f"{_ROLES}; further keys that take a number are {', '.join(sorted(takers))}"
-    if near := did_you_mean(key, list(known), cutoff=_PERHAPS):
-        return near
+    if near := _near(key, [name for name, shape in known.items() if _fits(value, shape)], _PERHAPS):
+        return f"did you mean '{near}'?"
     listed = f"known here: {', '.join(sorted(known))}"
     return f"{listed}; if it is the name, write `name: {key}`" if shorthand == ["name"] else listed
 

@@ -119,7 +119,9 @@ def _shared(error: ValidationError, value: Any, schema: Mapping[str, Any], at: R
         "found": str(value) or "''" if value in ("", [], {}) else _show(value),
         "expected": _EXPECTED.get(keyword, "").format(wanted),
     }
-    return {**said, "hint": ""} if keyword == "const" else said
+    if keyword == "const" or (hint := brought(str(value), schema)):
+        said["hint"] = "" if keyword == "const" else hint
+    return said
 
 
 def _incomplete(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from posixpath import normpath
 from typing import Final
 
 LABEL_MAX: Final = 63
@@ -30,6 +31,11 @@ _CONTROLS: Final = {
 PORT_NAME_MAX = 15
 _CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}").fullmatch
 _PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*").fullmatch
+
+
+def plain_path(path: str) -> str:
+    """Return an absolute path in its one plain form, by which to compare it: ``/data`` for ``//data/.``."""
+    return normpath(f"///{path}")  # of two slashes at the start, POSIX keeps both, of three one
 
 
 def is_dns_label(text: str) -> bool:

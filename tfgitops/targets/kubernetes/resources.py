@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.containers import containers_of
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.quantity import NANO, parse
+from tfgitops.targets.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +22,7 @@ _FAMILY = "k8s-container-resources"
 
 
 class Gpu(NamedTuple):
-    """A resource of GPUs, in which ``*`` stands for any text, and the label by which nodes name the product."""
+    """A resource of accelerators, with ``*`` for any text, and the label by which nodes name the product."""
 
     resource: str
     title: str
@@ -34,6 +36,15 @@ GPUS = (
     Gpu("volcano.sh/vgpu-number", "virtual GPUs"),
     Gpu("gpu.intel.com/i915", "Intel GPUs"),
     Gpu("gpu.intel.com/xe", "Intel GPUs"),
+    Gpu("google.com/tpu", "TPUs"),
+    Gpu("huawei.com/Ascend910", "Ascend NPUs"),
+    Gpu("huawei.com/Ascend310", "Ascend NPUs"),
+    Gpu("huawei.com/Ascend310P", "Ascend NPUs"),
+    Gpu("habana.ai/gaudi", "Gaudi accelerators"),
+    Gpu("aws.amazon.com/neuron", "Neuron devices"),
+    Gpu("aws.amazon.com/neuroncore", "Neuron cores"),
+    Gpu("cambricon.com/mlu", "MLUs"),
+    Gpu("hygon.com/dcu", "DCUs"),
 )
 """The resources of the known device plugins; a new vendor is a row here, and nothing else."""
 
@@ -60,6 +71,35 @@ RULES = Rules.read("""
         the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
     k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
 """)
+
+
+@lru_cache(maxsize=1024)
+def near_device(resource: str) -> str:
+    """Return the known device whose name a resource's nearly is: in other case, a plural, with turned letters."""
+    if any(fnmatchcase(resource, gpu.resource) for gpu in GPUS):
+        return ""
+    domain, _, name = resource.partition("/")
+    for known in (gpu.resource for gpu in GPUS):
+        of, _, its = known.partition("/")
+        if fnmatchcase(resource.lower(), known.lower()):
+            return known.replace("*", resource[len(known) - 1 :])
+        if (domain.lower() == of and _folded(name) == _folded(its)) or (
+            name == its and nearest(domain, [of], cutoff=0.87)
+        ):
+            return known
+    return ""
+
+
+def _folded(name: str) -> list[str]:
+    return sorted(name.lower().replace("_", "").replace("-", "").removesuffix("s"))
+
+
+def claimed_devices(spec: Json, replicas: int) -> int:
+    """Return how many devices some pods ask for by resource claims (DRA), at least: one for each claim.
+
+    A template makes a claim for each pod. All pods share a claim that is named.
+    """
+    return sum(replicas if "resourceClaimTemplateName" in one else 1 for one in spec.get("resourceClaims") or ())
 
 
 def pod_requests(spec: Json) -> dict[str, int]:

@@ -198,7 +198,7 @@ def _judge_container(container: Json, pod: Json, ports: set[str], at: Route) -> 
         yield RULES.fault("pod-root-forbidden", (*at, "securityContext"))
     mounted: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts", ())):
-        path = str(mount.get("mountPath", "")).rstrip("/") or "/"
+        path = names.plain_path(str(mount.get("mountPath", "")))
         place = (*at, "volumeMounts", index, "mountPath")
         if path in mounted:
             yield RULES.fault("pod-mount-twice", place, found=path)

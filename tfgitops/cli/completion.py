@@ -1,0 +1,69 @@
+"""Offer a shell the names of arguments: environments, their jobs, and Git's refs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.cli.environments import opened
+from tfgitops.compiler.session import compile_all
+from tfgitops.spec.disk import shown
+from tfgitops.spec.git import run_git
+from tfgitops.spec.model import Environment as Resolved
+from tfgitops.spec.project import find_environments
+
+
+def _environments(incomplete: str) -> list[str]:
+    """Offer the environments below `environments`, or below the folder that was begun."""
+    begun = Path(incomplete)
+    top = begun if incomplete.endswith("/") else begun.parent
+    if top == Path() and Path("environments").is_dir():
+        top = Path("environments")
+    return offered(incomplete, lambda: map(shown, find_environments(top)))
+
+
+def _jobs(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer the jobs of the environment that was named: to `unpin` those that are pinned, to `pin` the others."""
+    pinned, env = ctx.info_name == "unpin", ctx.params["env"]
+    return offered(incomplete, lambda: (job.name for job in _resolved([env])[0].jobs if bool(job.pin) == pinned))
+
+
+def restartable(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer the jobs of a build by their names, and from a slash on after their environment's."""
+    paths, top = ctx.params.get("paths") or [], "{}/" if "/" in incomplete else ""
+    return offered(
+        incomplete, lambda: {top.format(one.name) + job.name: 0 for one in _resolved(paths) for job in one.jobs}
+    )
+
+
+def refs(incomplete: str) -> list[str]:
+    """Offer Git's branches and tags."""
+    listed = ("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
+    return offered(incomplete, lambda: run_git(Path.cwd(), *listed).stdout.decode().split())
+
+
+def _resolved(paths: Iterable[Path]) -> list[Resolved]:
+    results = compile_all(opened([Path(path) for path in paths], None))
+    return [one.environment for one in results if one.environment]
+
+
+def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    """Return the names with a beginning; whatever goes wrong, a shell is not the place to say it."""
+    silence = io.StringIO()
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
+        return [name for name in names() if name.startswith(incomplete)]
+    return []
+
+
+Environment = Annotated[
+    Path,
+    typer.Argument(
+        metavar="ENV", help="An environment, or its environment.yaml.", autocompletion=_environments, readable=False
+    ),
+]
+Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.", autocompletion=_jobs)]
