@@ -83,9 +83,12 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
-        from tfgitops.targets.shell.shellfaults import shell_faults  # noqa: PLC0415 - for those who write shell texts
+        from tfgitops.targets.shell.shellfaults import lost_signals, shell_faults  # noqa: PLC0415 - for shell texts
 
-        for fault in shell_faults(found.text, bash=found.bash):
+        faults = list(shell_faults(found.text, bash=found.bash))
+        if "initContainers" not in route:
+            faults += lost_signals(found.text, bash=found.bash, placed=type(container["command"]) is str)
+        for fault in faults:
             yield Problem(
                 code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,
                 words=Words(fault.line, fault.words, fault.before),
