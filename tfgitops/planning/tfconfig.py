@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.expansion import IN_SHELL, in_order, misread, references
 from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets.kubernetes.pod import HOSTNAME_MAX, nameless
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.shell.command import STRING_MAX
 from tfgitops.targets.tensorflow import ROLE_NAMES
@@ -68,6 +69,7 @@ class Discovery:
             _, port = hosts_port(job, role)
             self._hosts[role.name] = [f"{run}-{role.name}-{index}.{run}:{port}" for index in range(role.replicas)]
         self._cluster = _json({role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster})
+        self._peers = sum(role.replicas for role in job.roles if role.in_cluster)
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
@@ -80,6 +82,23 @@ class Discovery:
         for key in ("containers", "initContainers"):
             for index, container in enumerate(spec.get(key, ())):
                 yield from self._write_container(role, container, training=key == "containers" and index == 0)
+        yield from self._unresolved(role, spec)
+
+    def _unresolved(self, role: Role, spec: Mapping[str, Any]) -> Iterator[Problem]:
+        """Refuse fields with which a pod finds no other pod by name, if it needs one, or cannot have its own name."""
+        namespace = self._job.environment.namespace
+        lost = nameless(spec, namespace)
+        if lost and not (role.in_cluster and self._peers > 1):
+            containers = [*spec["containers"], *spec.get("initContainers", ())]
+            named = {entry["name"] for container in containers for entry in container.get("env", ())}
+            lost = lost if named & self._variables.keys() or "/etc/volcano/" in str(containers) else None
+        length = len(self._hosts[role.name][-1].partition(":")[0]) + 2 * self._longer
+        if spec.get("setHostnameAsFQDN") and (full := length + len(f".{namespace}.svc.cluster.local")) > HOSTNAME_MAX:
+            lost = "setHostnameAsFQDN", f"its full name has {full} characters, and Linux takes {HOSTNAME_MAX}"
+        if lost:
+            message = f"the pods do not find each other with this {lost[0]}: {lost[1]}"
+            at = self._job.written(role, ("pod", "spec", lost[0]), ("pod", "spec"))
+            yield Problem(code="TF402", message=message, at=at, hint="leave it out")
 
     def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
         own = in_order(container.get("env") or [])
