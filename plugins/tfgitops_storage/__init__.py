@@ -26,7 +26,7 @@ CODES = {
     "STORE02": "a volume of no kind, or of two",
     "STORE03": "a mount without a path, or at a path that is taken",
     "STORE04": "a claim that more pods want to mount than can",
-    "STORE05": "shared memory that is larger than the memory, or of no size to speak of",
+    "STORE05": "shared memory that is larger than the memory",
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets import gitops
 from tfgitops.targets.gitops import judge_steering
+from tfgitops.targets.kubernetes.resources import judge_amounts
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano import useless
 from tfgitops.targets.volcano.defaults import DRIFT_RULES, judge_drift, stored
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES, *gitops.RULES}
+_OURS = {*WARNINGS, *ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES, *gitops.RULES}
 """Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
 
 _WARNINGS = WARNINGS | gitops.WARNINGS
@@ -46,7 +47,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
             yield from _judge(job, manifest, plugins)
         else:
             queue = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else ()
-            for fault in (*queue, *judge_steering(manifest)):
+            for fault in (*queue, *judge_steering(manifest), *judge_amounts(manifest)):
                 if fault.rule not in SAID_TWICE:
                     yield _problem(fault, _block_route(planned, fault.at))
 
@@ -115,5 +116,6 @@ def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
 
 
 def _block_route(planned: Planned, at: Route) -> Route:
-    """Return the route in the spec for a route in an object: the same keys without `spec` and `resource`."""
-    return (*planned.because, *(key for key in at if key not in ("spec", "metadata", "name", "resource")))
+    """Return the route in the spec for a route in an object: the same keys, but for those that only wrap others."""
+    keys = (key for key in at if key not in ("spec", "metadata", "name", "resource", "resources", "requests"))
+    return (*planned.because, *("size" if key == "storage" else key for key in keys))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.policies import deciding_role, job_policies, role_policies
 from tfgitops.spec.diagnostics import Problem, Words
-from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.routes import reach
 from tfgitops.targets.shell.command import STRING_MAX, script_of
 from tfgitops.targets.volcano.tasks import ANY, events_of
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     Said = tuple[Mapping[str, Any], Route]
 
 _DEADLINE = ("pod", "spec", "activeDeadlineSeconds")
-_MIN_MEMORY = 4 * 2**20 * quantity.NANO
 
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
@@ -35,7 +33,6 @@ def check_role(job: Job, role: Role) -> Iterator[Problem]:
     if "command" in role.data:
         yield from _check_command(role, overlays)
     yield from _check_scripts(job, role)
-    yield from _check_memory(role)
     if "ports" in role.data:
         yield from _check_ports(job, role)
 
@@ -127,17 +124,6 @@ def _commands(job: Job, role: Role) -> Iterator[Said]:
         training += [*containers, (holder.data.get("container") or {}, (*holder.route, "container"))]
     training.append((role.data, role.route))
     yield from [said for said in training if said[0].get("command")][:1]
-
-
-def _check_memory(role: Role) -> Iterator[Problem]:
-    for bound, value in (role.data.get("memory") or {}).items():
-        if quantity.parse(value) < _MIN_MEMORY:
-            meant = quantity.meant(value)
-            yield Problem(
-                code="TF502", message=f"{value} of memory is less than a container needs to start",
-                at=(*role.route, "memory", bound), severity="warning", found=str(value), expected="4Mi at least",
-                hint=f"did you mean {meant}?" if meant else "give it what the program needs",
-            )  # fmt: skip
 
 
 def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
