@@ -12,6 +12,7 @@ from tfgitops.targets.kubernetes.merge import repeated
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import reach, value_at
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
+from tfgitops.targets.volcano.jobmetadata import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,7 +88,8 @@ class _Rules:
                 yield _refused((*at, *route), message, "remove single fields, or leave it out", on_key=True)
         for field, what, owners in _RESERVED:
             for key in (pod.get("metadata") or {}).get(field) or ():
-                if owner := next((owner for prefix, owner in owners.items() if key.startswith(prefix)), ""):
+                owner = next((owner for prefix, owner in owners.items() if key.startswith(prefix)), "")
+                if owner and key not in OWN:
                     message = f"the {what} '{key}' is reserved: {owner} writes it"
                     yield _refused((*at, "metadata", field, key), message, "leave it out", on_key=True)
         yield from self._spec(pod.get("spec") or {}, (*at, "spec"))

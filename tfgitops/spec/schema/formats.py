@@ -10,6 +10,8 @@ from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
 from tfgitops.targets.kubernetes.resources import is_extended
+from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.volcano.jobmetadata import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,8 +135,9 @@ def _env_name(value: str) -> Problem | None:
 
 
 def _label_key(value: str) -> Problem | None:
-    if value.startswith("volcano.sh/"):
-        return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
+    if value.startswith("volcano.sh/") and "labels" not in OWN.get(value, ("",))[0]:
+        hint = did_you_mean(value, OWN) or "leave it out"
+        return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint=hint, code="TF205")
     return _annotation_key(value)
 
 
