@@ -135,7 +135,7 @@ def _env_name(value: str) -> Problem | None:
 
 
 def _label_key(value: str) -> Problem | None:
-    if value.startswith("volcano.sh/") and "labels" not in OWN.get(value, ("",))[0]:
+    if value.startswith("volcano.sh/") and "labels" not in OWN.get(value, {"in": ()})["in"]:
         hint = did_you_mean(value, OWN) or "leave it out"
         return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint=hint, code="TF205")
     return _annotation_key(value)

@@ -1,59 +1,23 @@
-"""Labels and annotations of a Job and its pods that others read: Volcano's own, and those that pods alone can have."""
+"""Labels and annotations of a Job and its pods that have no effect where they stand, or with their value."""
 
 from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.kubernetes.duration import is_duration, seconds
 from tfgitops.targets.kubernetes.fault import Rules
+from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Json, Route
 
-OWN = {
-    row[0]: row[1:]
-    for row in (
-        tuple(cell.strip() for cell in line.split("|"))
-        for line in """
-        volcano.sh/preemptable              | labels annotations | job pods | true or false
-        volcano.sh/cooldown-time            | labels annotations | job pods | a time such as 10m
-        volcano.sh/job-type                 | labels             | job      | any text
-        volcano.sh/revocable-zone           | annotations        | job pods | '*'
-        volcano.sh/jdb-min-available        | annotations        | job pods | a number above 0, or 1% to 99%
-        volcano.sh/jdb-max-unavailable      | annotations        | job pods | a number above 0, or 1% to 99%
-        volcano.sh/sla-waiting-time         | annotations        | job      | a time such as 10m
-        volcano.sh/task-topology-affinity   | annotations        | job      | tasks of the job, as in `ps,worker;chief`
-        volcano.sh/task-topology-anti-affinity | annotations     | job      | tasks of the job, as in `ps,worker;chief`
-        volcano.sh/task-topology-task-order | annotations        | job      | tasks of the job, as in `ps,worker`
-    """.strip().splitlines()
-    )
-}
-"""Volcano's keys for users: where Volcano reads them, and their values (docs/volcano.md 5)."""
-
-_VALUES: dict[str, Callable[[str], object]] = {
-    "true or false": re.compile("1|t|T|TRUE|true|True|0|f|F|FALSE|false|False").fullmatch,
-    "a time such as 10m": lambda text: is_duration(text) and seconds(text) > 0,
-    "'*'": "*".__eq__,
-    "a number above 0, or 1% to 99%": re.compile("0*[1-9][0-9]*|[1-9][0-9]?%").fullmatch,
-}
-
-PODS_ONLY = (
-    "cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt", "karpenter.sh/do-not-evict",
-    "descheduler.alpha.kubernetes.io/*", "k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/*",
-    "cni.projectcalico.org/*", "sidecar.istio.io/*", "traffic.sidecar.istio.io/*", "proxy.istio.io/*",
-    "linkerd.io/inject", "config.linkerd.io/*", "kuma.io/*", "prometheus.io/*",
-    "container.apparmor.security.beta.kubernetes.io/*", "kubectl.kubernetes.io/default-container",
-    "vault.hashicorp.com/*", "gke-gcsfuse/*", "ad.datadoghq.com/*", "admission.datadoghq.com/*",
-    "azure.workload.identity/*", "iam.amazonaws.com/role", "io.kubernetes.cri-o.*", "fluentbit.io/*",
-    "co.elastic.logs/*", "*cost-cent[er]*", "*cost_cent[er]*",
-)  # fmt: skip
-"""Patterns of keys that are read from pods: a Job may have them, and does not hand them on."""
+OWN: dict[str, Any] = schema_file("metadata.rules.json")["own"]
+"""Volcano's keys for users, each with the fields and the objects where Volcano reads it, and the form of its values."""
 
 RULES = Rules.read("""
     own-value: Volcano cannot read `{found}` | write {form}
@@ -70,10 +34,11 @@ def judge_metadata(manifest: Json) -> Iterator[Fault]:
     """Yield a fault for each label and annotation of a Job and of its pods that has no effect where it stands."""
     tasks = manifest["spec"]["tasks"]
     names, pods = [task["name"] for task in tasks], [task["template"].get("metadata") or {} for task in tasks]
-    on_pods = [{*metadata.get("labels", ()), *metadata.get("annotations", ())} for metadata in pods]
+    patterns = schema_file("metadata.rules.json")["podsOnly"]
     for at, value in _entries(manifest["metadata"], ("metadata",)):
-        key, field = str(at[-1]), at[-2]
-        if any(fnmatchcase(key, pattern) for pattern in PODS_ONLY) and any(key not in keys for keys in on_pods):
+        key, field = str(at[-1]), str(at[-2])
+        given = all(key in {*metadata.get("labels", ()), *metadata.get("annotations", ())} for metadata in pods)
+        if not given and any(fnmatchcase(key, pattern) for pattern in patterns):
             remedy = f"write `pod: {{metadata: {{{field}: {{{key}: …}}}}}}`"
             yield RULES.fault("pods-only", at, found=key, remedy=remedy)
         yield from _judge(at, value, names)
@@ -89,23 +54,18 @@ def _entries(metadata: Json, at: Route) -> Iterator[tuple[Route, str]]:
 
 
 def _judge(at: Route, value: str, names: Collection[str]) -> Iterator[Fault]:
-    key, where = str(at[-1]), "job" if at[0] == "metadata" else "pods"
-    fields, objects, form = OWN.get(key, ("", "", ""))
-    if not form:
-        prefix, _, name = key.partition("/")
-        if prefix == "volcano.sh" and (remedy := did_you_mean(name, [own.partition("/")[2] for own in OWN])):
+    key, own = str(at[-1]), OWN.get(str(at[-1]))
+    prefix, _, name = key.partition("/")
+    if not own:
+        if prefix == "volcano.sh" and (remedy := did_you_mean(name, [known.partition("/")[2] for known in OWN])):
             yield RULES.fault("own-unknown", at, found=key, remedy=remedy)
-    elif str(at[-2]) not in fields or where not in objects:
-        yield RULES.fault("own-place", at, found=key, fields=fields, objects=objects.partition(" ")[0])
-    elif form.startswith("tasks"):
-        yield from _judge_tasks(at, f"{key}: {value}", [group.split(",") for group in value.split(";")], names)
-    elif not _VALUES.get(form, bool)(value):
-        yield RULES.fault("own-value", at, found=f"{key}: {value}", form=form)
-
-
-def _judge_tasks(at: Route, found: str, groups: list[list[str]], names: Collection[str]) -> Iterator[Fault]:
-    tasks = ", ".join(names)
-    for group in groups:
-        for name in {name for name in group if name and (name not in names or group.count(name) > 1)}:
-            task = f"'{name}' twice" if name in names else f"'{name}', which the job has not"
-            yield RULES.fault("own-task", at, found=found, task=task, tasks=tasks)
+    elif at[-2] not in own["in"] or ("job" if at[0] == "metadata" else "pods") not in own["of"]:
+        yield RULES.fault("own-place", at, found=key, fields=" or ".join(own["in"]), objects=own["of"][0])
+    elif "pattern" in own:
+        if not re.fullmatch(own["pattern"], value):
+            yield RULES.fault("own-value", at, found=f"{key}: {value}", form=own["form"])
+    else:
+        for group in (group.split(",") for group in value.split(";")):
+            for name in {name for name in group if name and (name not in names or group.count(name) > 1)}:
+                task = f"'{name}' twice" if name in names else f"'{name}', which the job has not"
+                yield RULES.fault("own-task", at, found=f"{key}: {value}", task=task, tasks=", ".join(names))

@@ -15,24 +15,13 @@ if TYPE_CHECKING:
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _STANDARDS = {"baseline": ("baseline",), "restricted": ("baseline", "restricted")}
-_MESHES = [
-    [cell.strip() for cell in row.split("|")]
-    for row in """
-        istio-injection            | labels      | enabled  | sidecar.istio.io/inject   | "false"  | Istio
-        istio.io/rev               | labels      | any      | sidecar.istio.io/inject   | "false"  | Istio
-        linkerd.io/inject          | annotations | enabled  | linkerd.io/inject         | disabled | Linkerd
-        kuma.io/sidecar-injection  | labels      | enabled  | kuma.io/sidecar-injection | disabled | Kuma
-    """.strip().splitlines()
-]
-"""Rows of a key of a namespace, its field and value, the key and value by which a pod stays out, and the mesh."""
-
 RULES = Rules.read("""
     namespace-security:
         the namespace admits no pod of {names}: {broken}
         | set it for all jobs by `defaults: {{pod: {{spec: …}}, container: …}}`, or enforce another standard
     namespace-sidecar:
         {mesh} puts a sidecar into the pods of {names}, which may never end, so their tasks would never complete
-        | keep it out: `defaults: {{pod: {{metadata: {{annotations: {{{key}: {value}}}}}}}}}`
+        | keep it out: `defaults: {{pod: {{metadata: {{annotations: {{{out}: '{stays}'}}}}}}}}`
 """)
 WARNINGS = frozenset({"namespace-sidecar"})
 """Rules whose breach may be meant."""
@@ -47,12 +36,11 @@ def judge_namespace(namespace: Json, jobs: Sequence[Json]) -> Iterator[Fault]:
     if broken:
         said = "; ".join(dict.fromkeys(message for messages in broken.values() for message in messages))
         yield RULES.fault("namespace-security", ("metadata", "labels", _ENFORCE), names=_listed([*broken]), broken=said)
-    for key, field, wanted, out, value, mesh in _MESHES:
-        given = str((metadata.get(field) or {}).get(key, ""))
-        inside = [_name(job) for job in jobs if not all(_stays_out(task, out, value) for task in job["spec"]["tasks"])]
-        if inside and given and wanted in ("any", given):
-            at = ("metadata", field, key)
-            yield RULES.fault("namespace-sidecar", at, mesh=mesh, names=_listed(inside), key=out, value=value)
+    for mesh in schema_file("metadata.rules.json")["meshes"]:
+        given = str((metadata.get(mesh["in"]) or {}).get(mesh["key"], ""))
+        inside = [_name(job) for job in jobs if not all(_stays_out(task, mesh) for task in job["spec"]["tasks"])]
+        if inside and given and mesh["value"] in ("", given):
+            yield RULES.fault("namespace-sidecar", ("metadata", mesh["in"], mesh["key"]), names=_listed(inside), **mesh)
 
 
 def _name(job: Json) -> str:
@@ -63,9 +51,9 @@ def _listed(names: list[str]) -> str:
     return f"'{names[0]}'" + (f" and {len(names) - 1} more" if names[1:] else "")
 
 
-def _stays_out(task: Json, key: str, value: str) -> bool:
+def _stays_out(task: Json, mesh: Json) -> bool:
     metadata = task["template"].get("metadata") or {}
-    return any((metadata.get(field) or {}).get(key) == value.strip('"') for field in ("labels", "annotations"))
+    return any((metadata.get(field) or {}).get(mesh["out"]) == mesh["stays"] for field in ("labels", "annotations"))
 
 
 def _broken(standard: str, job: Json) -> list[str]:
