@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.shell.shelltokens import commands
 
 if TYPE_CHECKING:
@@ -19,23 +20,7 @@ STRING_MAX = 131_071
 """The longest argument or variable that Linux passes on to a program: MAX_ARG_STRLEN, less its end."""
 
 _OPTION = re.compile(r"--?[A-Za-z]+").fullmatch
-# POSIX reserved words, and built-ins that are no program of their own or that differ from it.
-_NOT_A_PROGRAM = frozenset({
-    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
-    "[[", "function", "select", "time", "break", ":", "continue", ".", "eval", "exec", "exit", "export", "readonly",
-    "return", "set", "shift", "times", "trap", "unset", "source", "alias", "bg", "cd", "command", "fc", "fg", "getopts",
-    "hash", "jobs", "read", "type", "ulimit", "umask", "unalias", "wait", "local", "declare", "let",
-    "echo", "printf", "test", "[", "true", "false", "kill", "pwd",
-})  # fmt: skip
-
-
-# Programs beside a training: before it they prepare, and behind it they clear up.
-_TOOLS = frozenset({
-    "apt", "apt-get", "aws", "cat", "chmod", "chown", "cp", "curl", "date", "df", "find", "gcloud", "getent", "git",
-    "grep", "gsutil", "gzip", "head", "hostname", "ldconfig", "ln", "ls", "mkdir", "mv", "nc", "nvidia-smi", "pip",
-    "pip3", "rclone", "rm", "rsync", "sed", "seq", "sleep", "sort", "sync", "tail", "tar", "tee", "touch", "unzip",
-    "wget", "xargs",
-})  # fmt: skip
+_NOT_A_PROGRAM, _TOOLS = (frozenset(schema_file("shell.words.json")[kind]) for kind in ("notPrograms", "tools"))
 # Programs that no sourced file hides behind a function: functions have no such names.
 _SURELY_A_PROGRAM = re.compile(r"python[0-9.]*|[^$]*/[^$]*").fullmatch
 

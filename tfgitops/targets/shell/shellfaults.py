@@ -21,12 +21,6 @@ _BASH_COMMANDS = frozenset(
 
 _BASH_OPERATORS = {"<(": "<(…)", ">(": ">(…)", "<<<": "<<<", "&>": "&>", "&>>": "&>>", "|&": "|&"}
 _ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=\(").match
-_SUSPICIOUS = re.compile(
-    r"\n[ \t]*-|\\[ \t]*$|[&]|[<>=]\(|<<<|\[\[|"
-    r"\b(?:pipefail|source|function|shopt|declare|typeset|pushd|popd|mapfile|readarray|let)\b",
-    re.MULTILINE,
-).search
-"""Whether there is anything in a text that a fault could be made of: most have nothing."""
 
 
 class ShellFault(NamedTuple):
@@ -46,8 +40,6 @@ class ShellFault(NamedTuple):
 def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
     """Return the faults of a text, each of a kind once; ``bash`` is whether a shell runs it that knows bash's words."""
     body = text.rstrip("\n")
-    if not _SUSPICIOUS(body):
-        return ()
     try:
         found = list(tokens(body))
     except ValueError:  # the shell says best what is not closed
@@ -68,7 +60,7 @@ def lost_signals(text: str, *, bash: bool, placed: bool) -> Iterator[ShellFault]
         return
     hint = "let it be the last command, outside of pipes, loops and brackets, or pass SIGTERM on by `trap`"
     words = program.text.partition("\n")[0]
-    message = f"the shell stays before {words}, so SIGTERM does not reach it: it can write no last checkpoint"
+    message = f"SIGTERM does not reach {words}, which the shell waits for: it is killed without a last checkpoint"
     yield _fault(text, program.start, words, message, "write `exec` before it" if may_replace else hint)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
@@ -34,17 +35,21 @@ def judge_metadata(manifest: Json) -> Iterator[Fault]:
     """Yield a fault for each label and annotation of a Job and of its pods that has no effect where it stands."""
     tasks = manifest["spec"]["tasks"]
     names, pods = [task["name"] for task in tasks], [task["template"].get("metadata") or {} for task in tasks]
-    patterns = schema_file("metadata.rules.json")["podsOnly"]
     for at, value in _entries(manifest["metadata"], ("metadata",)):
         key, field = str(at[-1]), str(at[-2])
         given = all(key in {*metadata.get("labels", ()), *metadata.get("annotations", ())} for metadata in pods)
-        if not given and any(fnmatchcase(key, pattern) for pattern in patterns):
+        if not given and _is_read_from_pods(key):
             remedy = f"write `pod: {{metadata: {{{field}: {{{key}: …}}}}}}`"
             yield RULES.fault("pods-only", at, found=key, remedy=remedy)
         yield from _judge(at, value, names)
     for index, metadata in enumerate(pods):
         for at, value in _entries(metadata, ("spec", "tasks", index, "template", "metadata")):
             yield from _judge(at, value, names)
+
+
+@cache
+def _is_read_from_pods(key: str) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in schema_file("metadata.rules.json")["podsOnly"])
 
 
 def _entries(metadata: Json, at: Route) -> Iterator[tuple[Route, str]]:
