@@ -43,6 +43,7 @@ LAST = {
     "f() { a; }; f; python t.py": "f() { a; }; f; exec python t.py",
     "cat > x <<E\na | b\nE\npython x": "cat > x <<E\na | b\nE\nexec python x",
     ". ./env.sh && python3.11 t.py": ". ./env.sh && exec python3.11 t.py",
+    ". /venv/bin/activate; torchrun t.py": ". /venv/bin/activate; exec torchrun t.py",
     "mkdir x && cp a x": "mkdir x && exec cp a x",
 }
 LOST = {

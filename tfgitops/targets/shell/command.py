@@ -22,7 +22,7 @@ STRING_MAX = 131_071
 _OPTION = re.compile(r"--?[A-Za-z]+").fullmatch
 _NOT_A_PROGRAM, _TOOLS = (frozenset(schema_file("shell.words.json")[kind]) for kind in ("notPrograms", "tools"))
 # Programs that no sourced file hides behind a function: functions have no such names.
-_SURELY_A_PROGRAM = re.compile(r"python[0-9.]*|[^$]*/[^$]*").fullmatch
+_SURELY_A_PROGRAM = re.compile(r"python[0-9.]*|mpirun|mpiexec|horovodrun|torchrun|[^$]*/[^$]*").fullmatch
 
 _SIGTERM = frozenset({"TERM", "SIGTERM", "15"})
 _POSIX_SHELLS = frozenset({"sh", "dash"})

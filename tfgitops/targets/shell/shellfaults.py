@@ -58,10 +58,10 @@ def lost_signals(text: str, *, bash: bool, placed: bool) -> Iterator[ShellFault]
     program, may_replace = last_program(text, bash=bash)
     if not program or (may_replace and (placed or bash)) or text.rstrip()[-1] == "&":
         return
-    hint = "let it be the last command, outside of pipes, loops and brackets, or pass SIGTERM on by `trap`"
+    hint = "write `exec` before it as the last command, outside of pipes, loops and brackets, or use `trap`"
     words = program.text.partition("\n")[0]
     message = f"SIGTERM does not reach {words}, which the shell waits for: it is killed without a last checkpoint"
-    yield _fault(text, program.start, words, message, "write `exec` before it" if may_replace else hint)
+    yield _fault(text, program.start, words, message, hint)
 
 
 def _fault(text: str, at: int, words: str, message: str, hint: str) -> ShellFault:
