@@ -64,4 +64,5 @@ def _training(task: Manifest) -> Manifest:
 
 
 def _env(container: Manifest) -> list[tuple[str, str]]:
-    return [(entry["name"], str(entry.get("value", ""))) for entry in container.get("env", ())]
+    pairs = ((entry["name"], str(entry.get("value", ""))) for entry in container.get("env", ()))
+    return [(name, value) for name, value in pairs if "/" in value]

@@ -41,7 +41,7 @@ def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
     """Return the faults of a text, each of a kind once; ``bash`` is whether a shell runs it that knows bash's words."""
     body = text.rstrip("\n")
     try:
-        found = list(tokens(body))
+        found = tokens(body)
     except ValueError:  # the shell says best what is not closed
         return ()
     faults = [*_options(body, found), *_ends_of_lines(body, found), *_background(body, found)]
@@ -55,7 +55,7 @@ def lost_signals(text: str, *, bash: bool, placed: bool) -> Iterator[ShellFault]
 
     Before a last command that may have `exec`, bash does as if it stood there.
     """
-    program, may_replace = last_program(text, bash=bash)
+    program, may_replace = last_program(text.rstrip("\n"), bash=bash)
     if not program or (may_replace and (placed or bash)) or text.rstrip()[-1] == "&":
         return
     hint = "write `exec` before it as the last command, outside of pipes, loops and brackets, or use `trap`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,14 +37,14 @@ class Token(NamedTuple):
     command: str = ""
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text, each word with the command that it belongs to.
+@lru_cache(maxsize=1024)
+def tokens(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text, each word with the command that it belongs to.
 
     Raises ValueError if quotes or brackets are not closed.
     """
     reader = _CommandFinder()
-    for token in _pieces(text):
-        yield reader.word(token) if token.is_word else reader.operator(token)
+    return tuple(reader.word(token) if token.is_word else reader.operator(token) for token in _pieces(text))
 
 
 @dataclass(slots=True)
