@@ -78,12 +78,14 @@ def misread(container: Mapping[str, Any], *, has_index: bool) -> Iterator[Proble
     """
     names = {entry["name"] for entry in container.get("env") or ()}
     for text, place in _texts(container):
+        if "$" not in text and "TF_CONFIG" not in text and "_INDEX" not in text:
+            continue
         for pattern, code, message, hint in _SLIPS:
             if (found := pattern.search(text)) and not (has_index and place.field != "env" and "_INDEX" in found[0]):
                 yield Problem(
                     code=code, message=message.format(found[0]), at=place.route, severity="warning", hint=hint
                 )
-        for name in [] if place.by_shell or "$" not in text else dict.fromkeys(_SHELL_REFERENCE.findall(text)):
+        for name in [] if place.by_shell else dict.fromkeys(_SHELL_REFERENCE.findall(text)):
             if name in names or _OURS(name):
                 message = f"no shell runs this, so ${name} stays as it is written"
                 hint = f"write $({name}), which Kubernetes expands"
@@ -95,7 +97,8 @@ def _circles(env: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
     """Yield a problem for each variable that refers to itself, or to one that refers back to it."""
     names, above = {entry["name"] for entry in env}, set[str]()
     for entry in env:
-        for name in sorted({*_REFERENCE.findall(entry.get("value") or "")} & names - above):
+        value = entry.get("value") or ""
+        for name in sorted({*_REFERENCE.findall(value)} & names - above) if "$(" in value else ():
             why = (
                 "Kubernetes does not know the image's value" if name == entry["name"] else "each needs the other first"
             )
