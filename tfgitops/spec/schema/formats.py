@@ -10,8 +10,7 @@ from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
 from tfgitops.targets.kubernetes.resources import is_extended
-from tfgitops.targets.nearest import did_you_mean
-from tfgitops.targets.volcano.jobmetadata import OWN
+from tfgitops.targets.volcano.jobmetadata import OWN, nearly_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +135,7 @@ def _env_name(value: str) -> Problem | None:
 
 def _label_key(value: str) -> Problem | None:
     if value.startswith("volcano.sh/") and "labels" not in OWN.get(value, {"in": ()})["in"]:
-        hint = did_you_mean(value, OWN) or "leave it out"
+        hint = f"did you mean '{near}'?" if (near := nearly_own(value)) else "leave it out"
         return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint=hint, code="TF205")
     return _annotation_key(value)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -29,6 +29,12 @@ RULES = Rules.read("""
 """)
 WARNINGS = frozenset({"own-unknown", "pods-only"})
 """Rules whose breach may be meant."""
+
+
+def nearly_own(key: str) -> str:
+    """Return the key of Volcano's that a key probably means; empty if there is none, or if it is one."""
+    near = get_close_matches(key, OWN, 1, 0.9) if key.startswith("volcano.sh/") and key not in OWN else ()
+    return next(iter(near), "")
 
 
 def judge_metadata(manifest: Json) -> Iterator[Fault]:
@@ -60,10 +66,9 @@ def _entries(metadata: Json, at: Route) -> Iterator[tuple[Route, str]]:
 
 def _judge(at: Route, value: str, names: Collection[str]) -> Iterator[Fault]:
     key, own = str(at[-1]), OWN.get(str(at[-1]))
-    prefix, _, name = key.partition("/")
     if not own:
-        if prefix == "volcano.sh" and (remedy := did_you_mean(name, [known.partition("/")[2] for known in OWN])):
-            yield RULES.fault("own-unknown", at, found=key, remedy=remedy)
+        if near := nearly_own(key):
+            yield RULES.fault("own-unknown", at, found=key, remedy=f"did you mean '{near}'?")
     elif at[-2] not in own["in"] or ("job" if at[0] == "metadata" else "pods") not in own["of"]:
         yield RULES.fault("own-place", at, found=key, fields=" or ".join(own["in"]), objects=own["of"][0])
     elif "pattern" in own:
