@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops import Environment, Problem, SchemaFragment, hookimpl, quantity, read_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +28,11 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
     """Refuse pods and gangs that have no room on the nodes: they would wait for ever."""
     if nodes := environment.get("nodes"):
+        for name, key in ((name, key) for name in nodes for key in ("cpu", "memory")):
+            if quantity.is_slip(key, quantity.parse(amount := nodes[name].get(key, 0))):
+                message = f"{amount} of {key} on each node is next to nothing"
+                hint, at = "write it with its unit, as in 960Gi", ("nodes", name, key)
+                yield Problem(code="NODES02", message=message, at=at, severity="warning", hint=hint)
         from tfgitops_nodes.roomrules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
 
         yield from check_jobs(environment, nodes, manifests)

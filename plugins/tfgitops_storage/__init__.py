@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops import Accelerator, Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops_storage.unmounted import check_paths
 from tfgitops_storage.volumes import check_volumes, claim_manifest, mounts, pod_parts, shared_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 tfgitops_api = 1
 
 CODES = {
-    "STORE01": "a volume that is not declared",
+    "STORE01": "a volume that is not declared, or not mounted where its path is named",
     "STORE02": "a volume of no kind, or of two",
     "STORE03": "a mount without a path, or at a path that is taken",
     "STORE04": "a claim that more pods want to mount than can",
-    "STORE05": "shared memory that is larger than the memory, or of no size to speak of",
+    "STORE05": "shared memory that is larger than the memory",
 }
 
 
@@ -60,3 +61,13 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
         volume = volumes[name]
         if "size" in volume:
             yield Object(claim_manifest(name, volume), ("volumes", name), keep=volume.get("retain", True))
+
+
+@hookimpl
+def tfgitops_check_manifests(
+    environment: Environment,
+    manifests: tuple[Mapping[str, Any], ...],
+    accelerators: tuple[Accelerator, ...],  # noqa: ARG001 - of the hook
+) -> Iterator[Problem]:
+    """Warn of paths below a volume that is not mounted, whoever wrote the mounts."""
+    yield from check_paths(environment, manifests)

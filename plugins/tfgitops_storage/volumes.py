@@ -115,7 +115,6 @@ Volumes = Mapping[str, Mapping[str, Any]]
 User = tuple[Job, Role, tuple[Mount, ...]]
 
 _SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
-_SMALL = 2**20 * quantity.NANO
 _VOLCANO_PATH = "/etc/volcano"
 
 
@@ -134,12 +133,6 @@ def _check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
     if name == SHM_VOLUME:
         message = f"the name '{SHM_VOLUME}' is kept for shared memory"
         yield Problem(code="STORE02", message=message, at=at, on_key=True, hint="give the volume another name")
-    if "size" in volume and 0 < quantity.parse(volume["size"]) < _SMALL:
-        size = volume["size"]
-        message = f"{size} is {size} bytes" if str(size).isdigit() else f"{size} is less than a megabyte"
-        meant = quantity.meant(size)
-        hint = f"did you mean {meant}?" if meant else "write it with its unit, as in 10Gi"
-        yield Problem(code="STORE02", severity="warning", message=message, at=(*at, "size"), found=str(size), hint=hint)
     if "claim" in volume and "size" in volume:
         message = f"the volume '{name}' has both `claim` and `size`"
         hint = "keep `claim` for a claim that exists, `size` for one of ours; null removes an inherited one: `size: ~`"
@@ -200,16 +193,7 @@ def _judge_paths(mounted: tuple[Mount, ...], taken: dict[str, str]) -> Iterator[
 
 def _check_shm(role: Role) -> Iterator[Problem]:
     size, memory = role.get("shm"), role.get("memory") or {}
-    if size is None:
-        return
-    if quantity.parse(size) < _SMALL:
-        meant = quantity.meant(size)
-        yield Problem(
-            code="STORE05", severity="warning", at=(*role.route, "shm"), found=str(size),
-            message=f"shm {size} of '{role.name}' is less than a megabyte, and holds next to nothing",
-            hint=f"did you mean {meant}?" if meant else "write it with its unit, as in 2Gi",
-        )  # fmt: skip
-    if "limit" in memory and quantity.parse(size) > quantity.parse(memory["limit"]):
+    if size is not None and "limit" in memory and quantity.parse(size) > quantity.parse(memory["limit"]):
         yield Problem(
             code="STORE05", at=(*role.route, "shm"), found=str(size), expected=f"at most {memory['limit']}",
             message=f"shm {size} of '{role.name}' is larger than its memory limit {memory['limit']}",

@@ -56,6 +56,19 @@ def evaluator_is_outside(result: Result) -> None:
     assert "tensorflow" not in result.job()["spec"]["plugins"]
 
 
+def exec_before_the_last_program(result: Result) -> None:
+    assert re.search(r"^(cd x && |A=1 )exec python t\.py$", result.container("worker")["command"][-1], re.MULTILINE)
+
+
+def annotations_of_pods(result: Result) -> None:
+    for task in result.job()["spec"]["tasks"]:
+        assert task["template"]["metadata"]["annotations"]["prometheus.io/scrape"] == "true"
+
+
+def labels_of_volcano(result: Result) -> None:
+    assert result.job()["metadata"]["labels"]["volcano.sh/preemptable"] == "true"
+
+
 def worker_zero_leads(result: Result) -> None:
     assert set(result.tf_config("worker")["cluster"]) == {"worker"}
 

@@ -33,7 +33,7 @@ namespace: ml
 defaults:
   image: registry/base:1
   worker: {cpu: 1, memory: 4Gi}
-  pod: {spec: {activeDeadlineSeconds: 7}}
+  pod: {spec: {enableServiceLinks: false}}
 """
 LAYERED = """\
 apiVersion: tfgitops/v1alpha1
@@ -59,7 +59,7 @@ jobs:
     from: big
     env: {DEBUG: null}
     maxRetry: 9
-    pod: {spec: {activeDeadlineSeconds: null, terminationGracePeriodSeconds: 60}}
+    pod: {spec: {enableServiceLinks: null, terminationGracePeriodSeconds: 60}}
     worker: {replicas: 2, container: {image: registry/overlay:5, imagePullPolicy: Always}}
 """
 

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets import gitops
 from tfgitops.targets.gitops import judge_steering
+from tfgitops.targets.kubernetes.resources import judge_amounts
 from tfgitops.targets.memo import by_content
-from tfgitops.targets.volcano import useless
+from tfgitops.targets.volcano import jobmetadata, namespace, useless
 from tfgitops.targets.volcano.defaults import DRIFT_RULES, judge_drift, stored
 from tfgitops.targets.volcano.job import judge_stored
+from tfgitops.targets.volcano.jobmetadata import judge_metadata
 from tfgitops.targets.volcano.lookalikes import frame, is_clean
+from tfgitops.targets.volcano.namespace import judge_namespace
 from tfgitops.targets.volcano.queue import SAID_TWICE, judge_queue
 from tfgitops.targets.volcano.stricter import ADMITTED, NOT_CARRIED
 from tfgitops.targets.volcano.useless import WARNINGS, judge_use
@@ -26,10 +29,10 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _BUILT_IN = ("root", "default")
-_OURS = {*ADMITTED, *NOT_CARRIED, *useless.RULES, *DRIFT_RULES, *gitops.RULES}
+_TABLES = (useless, gitops, jobmetadata, namespace)
+_WARNINGS = frozenset[str]().union(*(table.WARNINGS for table in _TABLES))
+_OURS = {*_WARNINGS, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(*(table.RULES for table in _TABLES))
 """Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
-
-_WARNINGS = WARNINGS | gitops.WARNINGS
 
 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
@@ -45,8 +48,10 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
         elif planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
             yield from _judge(job, manifest, plugins)
         else:
-            queue = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else ()
-            for fault in (*queue, *judge_steering(manifest)):
+            found = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
+            if manifest["kind"] == "Namespace":
+                found += judge_namespace(manifest, [other.manifest for other in objects if other.own])
+            for fault in (*found, *judge_steering(manifest), *judge_amounts(manifest)):
                 if fault.rule not in SAID_TWICE:
                     yield _problem(fault, _block_route(planned, fault.at))
 
@@ -59,7 +64,7 @@ def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> li
 
 
 def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Problem]:
-    faults = [*_faults(manifest), *judge_steering(manifest)]
+    faults = [*_faults(manifest), *judge_steering(manifest), *judge_metadata(manifest)]
     if not faults:
         return
     from tfgitops.provenance.origins import Provenance  # noqa: PLC0415 - for manifests with faults alone
@@ -115,5 +120,6 @@ def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
 
 
 def _block_route(planned: Planned, at: Route) -> Route:
-    """Return the route in the spec for a route in an object: the same keys without `spec` and `resource`."""
-    return (*planned.because, *(key for key in at if key not in ("spec", "metadata", "name", "resource")))
+    """Return the route in the spec for a route in an object: the same keys, but for those that only wrap others."""
+    keys = (key for key in at if key not in ("spec", "metadata", "name", "resource", "resources", "requests"))
+    return (*planned.because, *("size" if key == "storage" else key for key in keys))

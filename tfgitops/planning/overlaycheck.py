@@ -12,6 +12,7 @@ from tfgitops.targets.kubernetes.merge import repeated
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import reach, value_at
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
+from tfgitops.targets.volcano.jobmetadata import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ _POD_FIELDS = {
     "hostname": "Volcano names the pods, and TF_CONFIG names them by it",
     "subdomain": "the job's Service has this name, and TF_CONFIG names it",
     "schedulerName": "the job's own scheduler, volcano, schedules the gang",
+    "nodeName": "the pods would go past the scheduler and its queues; `nodeSelector` chooses nodes",
     "ephemeralContainers": "they are added to running pods, never written in a template",
 }
 
@@ -86,7 +88,8 @@ class _Rules:
                 yield _refused((*at, *route), message, "remove single fields, or leave it out", on_key=True)
         for field, what, owners in _RESERVED:
             for key in (pod.get("metadata") or {}).get(field) or ():
-                if owner := next((owner for prefix, owner in owners.items() if key.startswith(prefix)), ""):
+                owner = next((owner for prefix, owner in owners.items() if key.startswith(prefix)), "")
+                if owner and key not in OWN:
                     message = f"the {what} '{key}' is reserved: {owner} writes it"
                     yield _refused((*at, "metadata", field, key), message, "leave it out", on_key=True)
         yield from self._spec(pod.get("spec") or {}, (*at, "spec"))

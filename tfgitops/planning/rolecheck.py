@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.planning.policies import job_policies, role_policies
 from tfgitops.spec.diagnostics import Problem, Words
-from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.routes import reach
 from tfgitops.targets.shell.command import STRING_MAX, script_of
+from tfgitops.targets.volcano.tasks import ANY, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     Overlays = list[Mapping[str, Any]]
     Said = tuple[Mapping[str, Any], Route]
 
-_MIN_MEMORY = 4 * 2**20 * quantity.NANO
+_DEADLINE = ("pod", "spec", "activeDeadlineSeconds")
 
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
@@ -31,7 +33,6 @@ def check_role(job: Job, role: Role) -> Iterator[Problem]:
     if "command" in role.data:
         yield from _check_command(role, overlays)
     yield from _check_scripts(job, role)
-    yield from _check_memory(role)
     if "ports" in role.data:
         yield from _check_ports(job, role)
 
@@ -42,6 +43,21 @@ def check_workdir(job: Job) -> Iterator[Problem]:
         message = f"Kubernetes does not expand {job.data['workdir']} as a working directory"
         hint = "let the command change to it, as in `cd /log/$(RUN) && …`"
         yield Problem(code="TF305", message=message, at=(*job.route, "workdir"), hint=hint)
+
+
+def check_deadlines(job: Job) -> Iterator[Problem]:
+    """Yield a warning for each time limit of a pod after which a policy runs the pod again."""
+    found: dict[Route, str] = {}
+    for role in job.roles:
+        holder = next((one for one in (role, job) if type(reach(one.data, _DEADLINE)) is int), None)
+        policies = [*role_policies(job, role), *job_policies(job)] if holder else []
+        action = next((policy["action"] for policy in policies if {"PodFailed", ANY} & {*events_of(policy)}), "")
+        if holder and action.startswith("Restart"):
+            found.setdefault((*holder.route, *_DEADLINE), action)
+    for at, action in found.items():
+        message = f"a pod that takes longer has failed, and the policy for PodFailed, {action}, runs it again"
+        hint = "limit the program: `timeout 6h python …` with `policies: [{exitCode: 124, action: TerminateJob}]`"
+        yield Problem(code="TF502", message=message, at=at, severity="warning", hint=hint)
 
 
 def _check_lengths(role: Role) -> Iterator[Problem]:
@@ -83,9 +99,12 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
         found = script_of(container["command"], container.get("args") or ())
         if not found:
             continue
-        from tfgitops.targets.shell.shellfaults import shell_faults  # noqa: PLC0415 - for those who write shell texts
+        from tfgitops.targets.shell.shellfaults import lost_signals, shell_faults  # noqa: PLC0415 - for shell texts
 
-        for fault in shell_faults(found.text, bash=found.bash):
+        faults = list(shell_faults(found.text, bash=found.bash))
+        if "initContainers" not in route:
+            faults += lost_signals(found.text, bash=found.bash, placed=type(container["command"]) is str)
+        for fault in faults:
             yield Problem(
                 code="TF304", message=fault.message, at=(*route, *found.route), severity="warning", hint=fault.hint,
                 words=Words(fault.line, fault.words, fault.before),
@@ -105,17 +124,6 @@ def _commands(job: Job, role: Role) -> Iterator[Said]:
         training += [*containers, (holder.data.get("container") or {}, (*holder.route, "container"))]
     training.append((role.data, role.route))
     yield from [said for said in training if said[0].get("command")][:1]
-
-
-def _check_memory(role: Role) -> Iterator[Problem]:
-    for bound, value in (role.data.get("memory") or {}).items():
-        if quantity.parse(value) < _MIN_MEMORY:
-            meant = quantity.meant(value)
-            yield Problem(
-                code="TF502", message=f"{value} of memory is less than a container needs to start",
-                at=(*role.route, "memory", bound), severity="warning", found=str(value), expected="4Mi at least",
-                hint=f"did you mean {meant}?" if meant else "give it what the program needs",
-            )  # fmt: skip
 
 
 def _check_ports(job: Job, role: Role) -> Iterator[Problem]:

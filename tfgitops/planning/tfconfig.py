@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.planning.expansion import IN_SHELL, in_order, references
+from tfgitops.planning.expansion import IN_SHELL, in_order, misread, references
 from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets.kubernetes.pod import HOSTNAME_MAX, nameless
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.shell.command import STRING_MAX
 from tfgitops.targets.tensorflow import ROLE_NAMES
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")  # no program has such a name, so no shell was to run it
+_BROUGHT = re.compile(r"V[CK]_TASK_INDEX|[A-Z0-9_]+_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)").fullmatch
 _INDEX = {"name": "TASK_INDEX", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}}}
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
 _json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -68,6 +70,7 @@ class Discovery:
             self._hosts[role.name] = [f"{run}-{role.name}-{index}.{run}:{port}" for index in range(role.replicas)]
         self._in_cluster = {role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster}
         self._cluster = _json(self._in_cluster)
+        self._peers = sum(role.replicas for role in job.roles if role.in_cluster)
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
@@ -80,6 +83,23 @@ class Discovery:
         for key in ("containers", "initContainers"):
             for index, container in enumerate(spec.get(key, ())):
                 yield from self._write_container(role, container, training=key == "containers" and index == 0)
+        yield from self._unresolved(role, spec)
+
+    def _unresolved(self, role: Role, spec: Mapping[str, Any]) -> Iterator[Problem]:
+        """Refuse fields with which a pod finds no other pod by name, if it needs one, or cannot have its own name."""
+        namespace = self._job.environment.namespace
+        lost = nameless(spec, namespace)
+        if lost and not (role.in_cluster and self._peers > 1):
+            containers = [*spec["containers"], *spec.get("initContainers", ())]
+            named = {entry["name"] for container in containers for entry in container.get("env", ())}
+            lost = lost if named & self._variables.keys() or "/etc/volcano/" in str(containers) else None
+        length = len(self._hosts[role.name][-1].partition(":")[0]) + 2 * self._longer
+        if spec.get("setHostnameAsFQDN") and (full := length + len(f".{namespace}.svc.cluster.local")) > HOSTNAME_MAX:
+            lost = "setHostnameAsFQDN", f"its full name has {full} characters, and Linux takes {HOSTNAME_MAX}"
+        if lost:
+            message = f"the pods do not find each other with this {lost[0]}: {lost[1]}"
+            at = self._job.written(role, ("pod", "spec", lost[0]), ("pod", "spec"))
+            yield Problem(code="TF402", message=message, at=at, hint="leave it out")
 
     def _write_container(self, role: Role, container: dict[str, Any], *, training: bool) -> Iterator[Problem]:
         own = in_order(container.get("env") or [])
@@ -93,11 +113,13 @@ class Discovery:
         env += own
         if env:
             container["env"] = env
-        if found:
+        problems = [*self._without_value(found, container), *self._in_doubt(found)] if found else []
+        problems += misread(container, has_index="env" in (self._job.data.get("plugins") or ()))
+        if problems:
             route = role.route if training else self._beside(role, container["name"])
             inside = "" if training else f"in the container '{container['name']}', "
-            for problem in (*self._without_value(route, found, container), *self._in_doubt(route, found)):
-                yield replace(problem, message=inside + problem.message)
+            for problem in problems:
+                yield replace(problem, message=inside + problem.message, at=(*route, *problem.at))
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role: Kubernetes puts in the index (docs/volcano.md 4)."""
@@ -133,7 +155,7 @@ class Discovery:
         named = [(*container, name) for container in containers]
         return self._job.written(role, *named, *containers, ("pod", "spec"))
 
-    def _in_doubt(self, route: Route, found: Mapping[str, Place]) -> Iterator[Problem]:
+    def _in_doubt(self, found: Mapping[str, Place]) -> Iterator[Problem]:
         """Warn of references to the hosts of a task with several ports of which none is the job's."""
         for role in self._job.roles:
             place = found.get(hosts_variable(role.name))
@@ -143,22 +165,18 @@ class Discovery:
                 message = f"'{role.name}' has several ports ({names}), so its hosts are given the job's, {number}"
                 choices = ", ".join(map(str, sorted(ports.values())))
                 hint = f"leave one of them, or make one the job's `port`: one of {choices}"
-                at = (*route, *place.route)
-                yield Problem(code="TF307", message=message, at=at, severity="warning", found=str(number), hint=hint)
+                yield Problem(code="TF307", message=message, at=place.route, severity="warning", hint=hint)
 
-    def _without_value(
-        self, route: Route, found: Mapping[str, Place], container: Mapping[str, Any]
-    ) -> Iterator[Problem]:
+    def _without_value(self, found: Mapping[str, Place], container: Mapping[str, Any]) -> Iterator[Problem]:
         """Report references without a value: an error where the job surely fails, a warning where it may be meant."""
         known = [entry["name"] for entry in container.get("env") or ()]
         for name in sorted(name for name in found.keys() - set(known) if found[name] is not IN_SHELL):
             place, said = found[name], f"$({name})"
             severity: Severity = "warning"
             hint = did_you_mean(name, [*self._ours, *known]) or "define it in `env`; for the text itself, write $$(…)"
-            if name.startswith("$"):
-                said, message = name, f"no shell runs this, so {name} stays as it is written"
-                hint = f"write $({name[1:]}), which Kubernetes expands"
-            elif kind := _ROLE_OF_VARIABLE.get(name):
+            if self._comes_later(name, place, container):
+                continue
+            if kind := _ROLE_OF_VARIABLE.get(name):
                 severity, message = "error", f"{said} has no value: the job has no {kind}"
                 hint = f"add the role `{kind}`, or do not refer to it"
             elif place.field == "subPathExpr":
@@ -167,5 +185,9 @@ class Discovery:
                 message = f"{said} has no value here, and stays as it is written"
             else:  # a shell may run a program of this name: `$(date)`
                 continue
-            at = (*route, *place.route)
-            yield Problem(code="TF305", message=message, at=at, found=said, hint=hint, severity=severity)
+            yield Problem(code="TF305", message=message, at=place.route, found=said, hint=hint, severity=severity)
+
+    def _comes_later(self, name: str, place: Place, container: Mapping[str, Any]) -> bool:
+        """Tell whether the cluster may give a variable its value (docs/volcano.md 4), or `misread` speaks of it."""
+        volcanos = place.field != "env" and name.replace("_NUM", "_HOSTS").partition("VC_")[2] in self._variables
+        return bool(container.get("envFrom") or volcanos or _BROUGHT(name))

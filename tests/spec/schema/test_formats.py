@@ -134,10 +134,11 @@ def test_a_form_that_is_not_ours_is_an_annotation() -> None:
     [
         ("jobs: {train: {image: tf, worker: {memory: 512m}}}", "TF502", "did you mean 512Mi?"),
         ("jobs: {train: {image: tf, worker: {memory: 16}}}", "TF502", "did you mean 16Gi?"),
-        ("jobs: {train: {image: tf, worker: {memory: 100k}}}", "TF502", "give it what the program needs"),
-        ("jobs: {train: {image: tf, worker: 1, shm: 512m}}", "STORE05", "did you mean 512Mi?"),
-        ("volumes: {log: {size: 100Ki, path: /log}}\njobs: {}", "STORE02", "with its unit, as in 10Gi"),
-        ("volumes: {log: {size: 10, path: /log}}\njobs: {}", "STORE02", "did you mean 10Gi?"),
+        ("jobs: {train: {image: tf, worker: {memory: 100k}}}", "TF502", "with its unit, as in 500m cores or 10Gi"),
+        ("jobs: {train: {image: tf, worker: 1, shm: 512m}}", "TF502", "did you mean 512Mi?"),
+        ("jobs: {train: {image: tf, worker: {cpu: 500u}}}", "TF502", "as in 500m cores"),
+        ("volumes: {log: {size: 100Ki, path: /log}}\njobs: {}", "TF502", "with its unit"),
+        ("volumes: {log: {size: 10, path: /log}}\njobs: {}", "TF502", "did you mean 10Gi?"),
     ],
 )
 def test_a_size_in_the_wrong_unit_is_a_warning_that_names_the_right_one(

@@ -190,7 +190,7 @@ def test_it_is_told_on_its_line_of_the_block(
 
 @pytest.mark.parametrize(
     ("command", "marked"),
-    [("a && b 2>&1 &", 13), ("|\n      a && b 2>&1 &", 13), ("&a a &", 6), ("'resource a; source b'", 14)],
+    [("a && b 2>&1 &", 13), ("|\n      a && b 2>&1 &", 13), ("&a a &", 6), ("'cd resource; source b'", 15)],
 )
 def test_it_is_told_at_its_place_in_the_line(compile_spec: Callable[[str], Result], command: str, marked: int) -> None:
     result = compile_spec(f"jobs:\n  train:\n    image: a\n    worker: 1\n    command: {command}\n")

@@ -10,6 +10,7 @@ from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
 from tfgitops.targets.kubernetes.resources import GPUS, is_extended
 from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
+from tfgitops.targets.volcano.jobmetadata import OWN, nearly_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,8 +131,9 @@ def _env_name(value: str) -> Problem | None:
 
 
 def _label_key(value: str) -> Problem | None:
-    if value.startswith("volcano.sh/"):
-        return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint="leave it out", code="TF205")
+    if value.startswith("volcano.sh/") and "labels" not in OWN.get(value, {"in": ()})["in"]:
+        hint = f"did you mean '{near}'?" if (near := nearly_own(value)) else "leave it out"
+        return _wrong(f"the label '{value}' is reserved: Volcano writes it", hint=hint, code="TF205")
     return _annotation_key(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.containers import judge_containers, judge_mounts
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Json, Route
 
+HOSTNAME_MAX = 64  # characters of a hostname in Linux
 SEARCHES_MAX = 2048
 ANNOTATIONS_MAX = 262144  # bytes of keys and values together, of any object
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -47,6 +49,23 @@ RULES = Rules.read("""
     k8s-volumes-projected-path-conflict, pod-projected-path-hidden:
         two files of the volume have the path {found} | move one of them
 """)
+
+
+def nameless(spec: Json, namespace: str) -> tuple[str, str] | None:
+    """Return the field that keeps a pod from resolving other pods of its namespace by `<pod>.<service>`, and why.
+
+    Other fields do no harm: `ndots` (glibc and c-ares try the search domains in any case), `hostAliases` (nobody knows
+    the name of a run beforehand), and further servers or domains with ClusterFirst, which stand behind the cluster's.
+    """
+    policy, config = spec.get("dnsPolicy", "ClusterFirst"), spec.get("dnsConfig") or {}
+    if policy == "Default" or (policy == "ClusterFirst" and spec.get("hostNetwork")):
+        return "dnsPolicy", f"with dnsPolicy {policy}, the pod asks the name servers of its node"
+    if policy == "None":
+        if not any(domain.startswith(f"{namespace}.svc.") for domain in config.get("searches", ())):
+            return "dnsConfig", f"its `searches` lack {namespace}.svc.cluster.local"
+        if all(ip_address(server).is_global for server in config.get("nameservers", ())):
+            return "dnsConfig", "its name servers are outside of the cluster"
+    return None
 
 
 def judge_template(template: object) -> list[Fault]:

@@ -32,6 +32,8 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _QUANTITY = re.compile(rf"({_NUMBER})(?:([KMGTPE]i)|[eE]([+-]?[0-9]{{1,3}})|([numkMGTPE]?))").fullmatch
 _MEANT = re.compile(rf"({_NUMBER})((?:[kmgtpe]i?)?)(|b|bytes?|v?cpus?|cores?)", re.IGNORECASE).fullmatch
 _SMALL_SIZE = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(m?)").fullmatch
+_BYTES: Final = frozenset({"memory", "ephemeral-storage", "storage", "sizeLimit"})
+_LEAST: Final = {"cpu": NANO // 1000, "memory": 4 * 2**20 * NANO}  # no container starts with less memory
 _IN_GI, _IN_MI, _IN_MI_MAX = 1024, 64, 2**20
 _EXPONENT_AND_SUFFIX = re.compile(rf"({_NUMBER}[eE][+-]?[0-9]{{1,2}})([KMGTPE]i|[numkMGTPE])").fullmatch
 _LEGAL_CHAR = re.compile(r"[0-9A-Za-z.+-]").fullmatch
@@ -71,7 +73,12 @@ def show(nanos: int, resource: str) -> str:
 
 def style_of(resource: str) -> Style:
     """Give the style in which people write amounts of a resource: binary for what is counted in bytes."""
-    return "i" if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-") else ""
+    return "i" if resource in _BYTES or resource.startswith("hugepages-") else ""
+
+
+def is_slip(resource: str, nanos: int) -> bool:
+    """Tell whether nobody means an amount: bytes for which there is no use, or less CPU than Kubernetes counts."""
+    return 0 < nanos < _LEAST.get(resource, 2**20 * NANO if style_of(resource) else 0)
 
 
 def meant(quantity: str | int) -> str:

@@ -12,6 +12,7 @@ from tfgitops.targets.kubernetes.containers import containers_of
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.quantity import NANO, parse
 from tfgitops.targets.nearest import nearest
+from tfgitops.targets.routes import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Json, Route
 
 _FAMILY = "k8s-container-resources"
+_AMOUNTS = frozenset({"requests", "limits", "capability", "deserved", "resource"})
 
 
 class Gpu(NamedTuple):
@@ -69,6 +71,7 @@ RULES = Rules.read("""
         {resource} cannot be shared out twice, so its request ({request}) must be its limit ({limit}) | make them equal
     k8s-container-resources-request-over-limit:
         the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
+    amount-slip: {found} of {resource} is next to nothing | {remedy}
     k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
 """)
 
@@ -197,6 +200,19 @@ def _judge_amount(resource: str, amount: int, at: Route) -> Iterator[Fault]:
         page = 0 if quantity.explain(size) else parse(size)
         if page <= 0 or amount % page:
             yield RULES.fault(f"{_FAMILY}-page-multiple", at, resource=resource, page=size)
+
+
+def judge_amounts(value: Any) -> Iterator[Fault]:
+    """Find amounts that are surely a slip, wherever an object has amounts, each once if request and limit are equal."""
+    seen = set()
+    for at, amount in leaves(value):
+        resource = str(at[-1]) if {*at[-2:-1]} & _AMOUNTS or at[-1:] == ("sizeLimit",) else ""
+        nanos = parse(amount) if resource and not quantity.explain(amount) else 0  # a plugin's object may hold anything
+        if quantity.is_slip(resource, nanos) and (at[:-2], resource, nanos) not in seen:
+            seen.add((at[:-2], resource, nanos))
+            meant = quantity.meant(amount) if quantity.style_of(resource) else ""
+            remedy = f"did you mean {meant}?" if meant else "write it with its unit, as in 500m cores or 10Gi"
+            yield RULES.fault("amount-slip", at, found=amount, resource=resource, remedy=remedy)
 
 
 def _judge_request(resource: str, request: str, limit: str | None, at: Route) -> Iterator[Fault]:

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import re
-import shlex
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.shell.shelltokens import commands
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tfgitops.targets.shell.shelltokens import Command, Token
 
 SHELL = ("/bin/sh", "-c")
 
 STRING_MAX = 131_071
 """The longest argument or variable that Linux passes on to a program: MAX_ARG_STRLEN, less its end."""
 
-# Kubernetes's references, and plain command substitutions: the shell runs those before it runs the command.
-_SUBSTITUTION = re.compile(r"\$\([^()'\"`;\n]*\)")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_OPERATORS = ";<>|&()`\n"
-_BLANKS = " \t\r"
 _OPTION = re.compile(r"--?[A-Za-z]+").fullmatch
-_PLAIN_WORD = re.compile(f"[{_OPERATORS}]+|[^{_OPERATORS}{_BLANKS}]+")
-_QUOTE = re.compile(r"['\"\\]")
-_REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|"})
-# POSIX reserved words, special built-ins, and built-ins that are no program of their own.
-_NOT_A_PROGRAM = frozenset({
-    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
-    "[[", "function", "select", "time", "break", ":", "continue", ".", "eval", "exec", "exit", "export", "readonly",
-    "return", "set", "shift", "times", "trap", "unset", "source", "alias", "bg", "cd", "command", "fc", "fg", "getopts",
-    "hash", "jobs", "read", "type", "ulimit", "umask", "unalias", "wait", "local", "declare", "let",
-})  # fmt: skip
+_NOT_A_PROGRAM, _TOOLS = (frozenset(schema_file("shell.words.json")[kind]) for kind in ("notPrograms", "tools"))
+# Programs that no sourced file hides behind a function: functions have no such names.
+_SURELY_A_PROGRAM = re.compile(r"python[0-9.]*|mpirun|mpiexec|horovodrun|torchrun|[^$]*/[^$]*").fullmatch
 
-
+_SIGTERM = frozenset({"TERM", "SIGTERM", "15"})
 _POSIX_SHELLS = frozenset({"sh", "dash"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"})
 
@@ -68,28 +60,36 @@ def script_of(command: str | Sequence[str], args: Sequence[str] = ()) -> Script 
 
 
 def shell_command(text: str) -> list[str]:
-    """Return the command that runs a text, with `exec` for a single program, so that SIGTERM reaches it."""
+    """Return the command that runs a text, with `exec` before its last program, so that SIGTERM reaches it."""
     body = text.rstrip("\n")
-    return [*SHELL, f"exec {body.lstrip()}" if is_simple_command(body) else body]
+    program, may_replace = last_program(body)
+    at = program.start if program and may_replace else 0
+    return [*SHELL, f"{body[:at].lstrip()}exec {body[at:]}" if program and may_replace else body]
 
 
 @lru_cache(maxsize=1024)
-def is_simple_command(text: str) -> bool:
-    """Tell whether a text is surely one simple command of POSIX: a program, its arguments and redirections."""
-    text = _SUBSTITUTION.sub("x", text).replace("\\\n", " ")
+def last_program(text: str, *, bash: bool = False) -> tuple[Token | None, bool]:
+    """Return the program that a text runs last, and whether `exec` before it changes only who receives signals.
+
+    A text that takes care of signals itself has no such program. With ``bash``, the shell itself finds out whether a
+    name is a function.
+    """
     try:
-        words = _quoted_words(text) if _QUOTE.search(text) else _PLAIN_WORD.findall(text)
+        found = commands(text)
     except ValueError:  # a quote that is not closed: the shell says so best
-        return False
-    if not words or words[0] in _NOT_A_PROGRAM or _ASSIGNMENT.match(words[0]):
-        return False
-    if any(word.startswith("#") for word in words) or "`" in text:
-        return False
-    return not any(not word.strip(_OPERATORS) and word not in _REDIRECTIONS for word in words if word)
+        return None, False
+    if not found or any(map(_handles_signals, found)):
+        return None, False
+    names, last = {command.program for command in found}, found[-1]
+    programs = [command for command in found if command.program not in _NOT_A_PROGRAM | _TOOLS]
+    functions = {command.program for command in found if command.after == "("}
+    sourced = not bash and names & {".", "source", "eval"} and not _SURELY_A_PROGRAM(last.program)
+    alone = not last.nested and last.before not in ("|", "|&") and last.after in ("", ";", "\n")
+    if alone and last.program not in _NOT_A_PROGRAM | functions and last is (programs or [last])[-1]:
+        return last.words[0], not sourced and not names & {"trap", "alias", "function"}
+    return programs[-1].words[0] if programs else None, False
 
 
-def _quoted_words(text: str) -> list[str]:
-    """Cut a text as `_PLAIN_WORD` does, but ten times slower; an open quote raises ValueError."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=_OPERATORS)
-    lexer.whitespace, lexer.commenters, lexer.whitespace_split = _BLANKS, "", True
-    return list(lexer)
+def _handles_signals(command: Command) -> bool:
+    words = {word.text for word in command.words[1:]}
+    return bool(words if command.program == "exec" else command.program == "trap" and words & _SIGTERM)

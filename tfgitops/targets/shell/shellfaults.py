@@ -6,16 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfgitops.targets.shell.command import last_program
+from tfgitops.targets.shell.shelltokens import tokens
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_OPERATOR_AT = re.compile(r"[<>]\(|<<<|<<-|&>>|;;&|<<|>>|&>|&&|\|\||\|&|;;|;&|<&|>&|<>|>\||[;&|()<>\n]").match
-_REDIRECTIONS = frozenset({"<", ">", ">>", "<>", ">&", "<&", ">|", "&>", "&>>", "<<<"})
-_ENDS_OF_PATTERNS = frozenset({";;", ";&", ";;&"})
-_META = frozenset(" \t\r\n;&|()<>")
-_CLOSERS = {"(": ")", "{": "}", "'": "'", '"': '"', "`": "`"}
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
-_BEFORE_A_COMMAND = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"})
+    from tfgitops.targets.shell.shelltokens import Token
+
 _BASH_COMMANDS = frozenset(
     {"[[", "source", "function", "shopt", "declare", "typeset", "pushd", "popd", "mapfile", "readarray", "let"}
 )
@@ -23,179 +21,6 @@ _BASH_COMMANDS = frozenset(
 
 _BASH_OPERATORS = {"<(": "<(…)", ">(": ">(…)", "<<<": "<<<", "&>": "&>", "&>>": "&>>", "|&": "|&"}
 _ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=\(").match
-_SUSPICIOUS = re.compile(
-    r"\n[ \t]*-|\\[ \t]*$|[&]|[<>=]\(|<<<|\[\[|"
-    r"\b(?:pipefail|source|function|shopt|declare|typeset|pushd|popd|mapfile|readarray|let)\b",
-    re.MULTILINE,
-).search
-"""Whether there is anything in a text that a fault could be made of: most have nothing."""
-
-
-class Token(NamedTuple):
-    """A word, an operator, or the end of a line, as it is written, and where it begins and ends.
-
-    ``command`` is the first word of the command that a word belongs to; ``leads`` is whether it is that word itself.
-    """
-
-    text: str
-    start: int
-    end: int
-    is_word: bool
-    leads: bool = False
-    command: str = ""
-
-
-def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text, each word with its command; raise ValueError if quotes or brackets are not closed."""
-    reader = _CommandFinder()
-    for token in _pieces(text):
-        yield reader.word(token) if token.is_word else reader.operator(token)
-
-
-class _CommandFinder:
-    """Follows a text from token to token, so as to know where a command begins.
-
-    ``cases`` are the `case`s around a token: whether it stands before their `in`, in a pattern or in a body.
-    """
-
-    def __init__(self) -> None:
-        self._begins = True
-        self._command = ""
-        self._target = self._in_test = False
-        self._cases: list[str] = []
-
-    def operator(self, token: Token) -> Token:
-        """Follow an operator, or the end of a line."""
-        case = self._cases[-1] if self._cases else ""
-        if self._in_test:
-            return token
-        if token.text in _REDIRECTIONS:
-            self._target = True
-            return token
-        if case == "pattern" and token.text == ")":
-            self._cases[-1] = "body"
-        elif case and token.text in _ENDS_OF_PATTERNS:
-            self._cases[-1] = "pattern"
-        self._begins, self._command = True, ""
-        return token
-
-    def word(self, token: Token) -> Token:
-        """Follow a word, and say whether it begins a command."""
-        if self._target:  # the file of a redirection
-            self._target = False
-        elif self._in_test:
-            self._in_test = token.text != "]]"
-        elif self._cases and self._cases[-1] != "body":
-            self._in_case(token.text)
-        elif self._begins:
-            self._command = token.text
-            self._lead(token.text)
-            return token._replace(leads=True, command=token.text)
-        return token._replace(command=self._command)
-
-    def _in_case(self, word: str) -> None:
-        if self._cases[-1] == "word" and word == "in":
-            self._cases[-1] = "pattern"
-        elif self._cases[-1] == "pattern" and word == "esac":
-            self._cases.pop()
-            self._begins = False
-
-    def _lead(self, word: str) -> None:
-        if word == "case":
-            self._cases.append("word")
-        elif word == "esac" and self._cases:
-            self._cases.pop()
-        self._in_test = word == "[["
-        self._begins = word in _BEFORE_A_COMMAND or bool(_ASSIGNMENT.match(word))
-
-
-def _pieces(text: str) -> Iterator[Token]:
-    """Cut a text into words and operators; an array, a substitution and an arithmetic command are one each."""
-    at, documents = 0, list[tuple[str, bool]]()
-    while at < len(text):
-        if text[at] in " \t\r":
-            at += 1
-        elif text.startswith("\\\n", at):
-            at += 2
-        elif text[at] == "#":
-            at = _line_end(text, at)
-        elif found := _OPERATOR_AT(text, at):
-            start, operator = at, found[0]
-            at = _behind(text, at) if text.startswith("((", at) else found.end()
-            if operator in ("<(", ">("):
-                at = _behind(text, at - 1)
-            yield Token(operator, start, at, is_word=False)
-            if operator in ("<<", "<<-"):
-                at, delimiter = _delimiter(text, at)
-                documents.append((delimiter, operator == "<<-"))
-            elif operator == "\n":
-                at = _behind_documents(text, at, documents)
-        else:
-            start, at = at, _word_end(text, at)
-            yield Token(text[start:at], start, at, is_word=True)
-
-
-def _word_end(text: str, at: int) -> int:
-    start = at
-    while at < len(text) and text[at] not in _META:
-        if text[at] == "\\":
-            at += 2
-        elif text[at] in "'\"`":
-            at = _behind(text, at)
-        elif text.startswith(("$(", "${"), at):
-            at = _behind(text, at + 1)
-        else:
-            at += 1
-    if text.startswith("(", at) and (name := _ASSIGNMENT.match(text, start)) and name.end() == at:
-        at = _behind(text, at)  # an array
-    return min(at, len(text))
-
-
-def _behind(text: str, at: int) -> int:
-    """Return the place behind quotes or brackets that open at a place, and all that is nested in them."""
-    closers = [_CLOSERS[text[at]]]
-    while closers:
-        at += 1
-        char, inside = text[at : at + 1], closers[-1]
-        if not char:
-            raise ValueError("quotes or brackets are not closed")
-        if char == inside:
-            closers.pop()
-        elif inside == "'":
-            continue
-        elif char == "\\":
-            at += 1
-        elif text.startswith(("$(", "${"), at):
-            at += 1
-            closers.append(_CLOSERS[text[at]])
-        elif char in '"`' or (char == "'" and inside != '"') or (char == "(" and inside == ")"):
-            closers.append(_CLOSERS[char])
-    return at + 1
-
-
-def _delimiter(text: str, at: int) -> tuple[int, str]:
-    """Return the place behind the delimiter of a here-document, and the delimiter without its quotes."""
-    while at < len(text) and text[at] in " \t":
-        at += 1
-    end = _word_end(text, at)
-    return end, re.sub(r"['\"\\]", "", text[at:end])
-
-
-def _behind_documents(text: str, at: int, documents: list[tuple[str, bool]]) -> int:
-    """Return the place behind the here-documents that begin with this line; ``documents`` is empty then."""
-    while documents:
-        delimiter, tabs = documents.pop(0)
-        line: str | None = None
-        while at < len(text) and line != delimiter:
-            end = _line_end(text, at)
-            line = text[at:end].lstrip("\t") if tabs else text[at:end]
-            at = min(end + 1, len(text))
-    return at
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
 
 
 class ShellFault(NamedTuple):
@@ -215,16 +40,28 @@ class ShellFault(NamedTuple):
 def shell_faults(text: str, *, bash: bool) -> tuple[ShellFault, ...]:
     """Return the faults of a text, each of a kind once; ``bash`` is whether a shell runs it that knows bash's words."""
     body = text.rstrip("\n")
-    if not _SUSPICIOUS(body):
-        return ()
     try:
-        found = list(tokens(body))
+        found = tokens(body)
     except ValueError:  # the shell says best what is not closed
         return ()
     faults = [*_options(body, found), *_ends_of_lines(body, found), *_background(body, found)]
     faults += [] if bash else _bash_words(body, found)
     first = {fault.message: fault for fault in reversed(faults)}
     return tuple(sorted(first.values()))
+
+
+def lost_signals(text: str, *, bash: bool, placed: bool) -> Iterator[ShellFault]:
+    """Yield the fault of the program that SIGTERM does not reach; ``placed`` is whether the compiler puts in `exec`.
+
+    Before a last command that may have `exec`, bash does as if it stood there.
+    """
+    program, may_replace = last_program(text.rstrip("\n"), bash=bash)
+    if not program or (may_replace and (placed or bash)) or text.rstrip()[-1] == "&":
+        return
+    hint = "write `exec` before it as the last command, outside of pipes, loops and brackets, or use `trap`"
+    words = program.text.partition("\n")[0]
+    message = f"SIGTERM does not reach {words}, which the shell waits for: it is killed without a last checkpoint"
+    yield _fault(text, program.start, words, message, hint)
 
 
 def _fault(text: str, at: int, words: str, message: str, hint: str) -> ShellFault:

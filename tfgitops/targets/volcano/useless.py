@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfgitops.targets.kubernetes import names
 from tfgitops.targets.kubernetes.containers import PROBES
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
+from tfgitops.targets.kubernetes.resources import judge_amounts
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.routes import Route
 from tfgitops.targets.volcano.job import go_int
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Json, Route
 
-WARNINGS = frozenset({"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready"})
+WARNINGS = frozenset(
+    {"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready", "amount-slip"}
+)
 """Rules whose breach may be meant."""
 
 
@@ -100,7 +103,7 @@ def judge_task(task: Json) -> Iterator[Fault]:
     for index, policy in enumerate(policies):
         if "exitCode" in policy and pod.get("restartPolicy") == "OnFailure":
             yield RULES.fault("policy-exit-code-on-failure", ("policies", index, "exitCode"))
-    for fault in _judge_pod(pod):
+    for fault in (*_judge_pod(pod), *judge_amounts(pod)):
         yield fault.below(("template", "spec"))
 
 
