@@ -256,7 +256,10 @@ WORDS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").splitl
 
 @pytest.mark.parametrize("line", WORDS)
 def test_a_word_from_elsewhere_is_answered_without_a_hazard(line: str, plugins: Plugins) -> None:
-    """A hint leads to no number that nobody wrote; after a change, read the answers before you write them here."""
+    """A hint leads to no number that nobody wrote; after a change, read the answers before you write them here.
+
+    The exit code of `timeout` is a fact, as the 2 of TensorFlow 2 is.
+    """
     written, _, expected = line.partition(" -> ")
     place, _, text = written.partition(" ")
     key, value = next(iter(yaml.safe_load(text).items()))
@@ -264,7 +267,7 @@ def test_a_word_from_elsewhere_is_answered_without_a_hazard(line: str, plugins: 
     schema = {"env": plugins.schema.environment, "job": job, "role": job["properties"]["worker"]}[place]
     hint = answer(key, value, schema)
     assert hint.startswith(expected) if expected in ("known here", "the roles are") else hint == expected
-    numbers = re.findall(r"(?<![\w-])[0-9]+", hint.replace("TensorFlow 2", ""))
+    numbers = re.findall(r"(?<![\w-])[0-9]+", re.sub("TensorFlow 2|exitCode: 124", "", hint))
     assert {*numbers} <= {*re.findall("[0-9]+", str(value))}
 
 
