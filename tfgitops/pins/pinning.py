@@ -115,14 +115,8 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
     pinned = {}
     for job in spec.known(jobs):
         pinned[job] = str(spec.jobs[job].get("pin") or "")
-        document, route = spec.place(job)
         if not pinned[job]:
             spec.refuse(f"the job '{job}' is not pinned", "", spec.span(job))
-        elif document.depth(route) < len(route):
-            pin = ("jobs", job, "pin")
-            at = next(d.span(pin, on_key=True) for d in spec.source.documents if d.depth(pin) == len(pin))
-            hint = f"take it out there, or write `pin: ~` for '{job}' in {document.name}"
-            spec.refuse(f"the pin of '{job}' is inherited", hint, at)
     spec.stop_on_errors()
 
     weaker = [document for document in spec.source.documents[1:] if not document.prefix]
