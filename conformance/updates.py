@@ -23,7 +23,8 @@ from fields import Draw, spec_value
 from jobupdates import judge_update
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
-from tfgitops.review.changes import VERDICTS, Change, changes_between
+from tfgitops.review.changes import VERDICTS, Change
+from tfgitops.review.pairing import changes_between
 from tfgitops.targets.volcano.defaults import immutable_changes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 import updates
 import verdicts
 
-from tfgitops.review.changes import changes_between
+from tfgitops.review.pairing import changes_between
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.kubernetes.shape import shape_of

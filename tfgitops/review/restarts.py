@@ -156,12 +156,12 @@ class Guard:
 
 def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
     """Return the places that changed a job, none if no line of the specs did; None if the manifest is unreadable."""
-    from tfgitops.review.changes import changes_of, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
+    from tfgitops.review.changes import compared, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
 
     before = manifest_in(restart.committed)
     if before is None or not is_job(before):
         return None
-    (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
+    change = compared(restart.planned.path, before, restart.planned.manifest)
     return finder.of(restart.job, restart.planned, change)
 
 
