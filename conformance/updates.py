@@ -167,7 +167,7 @@ class Trial:
             tried.seen["job" if change.is_job else change.kind].add(change.verdict)
             if change.is_job and change.before and change.after:
                 tried.wrong += [f"{change.path}: {wrong}" for wrong in disagreements(change)]
-            if change.verdict == "in place":
+            if change.verdict in ("in place", "restart"):
                 assert change.before is not None
                 assert change.after is not None
                 tried.in_place.append((change.before, change.after))

@@ -139,9 +139,9 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     CompileError if a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
     """
     folder, restarts = compiled.folder, list(restarts)
-    names = {restart.job.name: restart.old_name for restart in restarts}
-    committed = {folder / MANIFESTS / restart.planned.path: restart.committed for restart in restarts}
-    committed_names(folder, names, {restart.planned.path: restart.committed for restart in restarts})
+    names = {restart.job.name: restart.ran.name for restart in restarts}
+    committed = {folder / MANIFESTS / restart.planned.path: restart.ran.text for restart in restarts}
+    committed_names(folder, names, {restart.planned.path: restart.ran.text for restart in restarts})
     assert compiled.environment is not None
     sources = [document.path for document in compiled.environment.places.documents]
     try:

@@ -167,7 +167,7 @@ class Causes:
 
     def of(self, job: Job, planned: Planned, change: Change) -> list[Cause]:
         """Return the causes of a job's new run, sorted; none if no line of the specs changed it."""
-        asked = {id(other): other for field in change.hard for other in _asked_by(field, change)}
+        asked = {id(other): other for field in _telling(change) for other in _asked_by(field, change)}
         fields = list(asked.values())
         if self._since is None:
             return self._said_now(job, planned, fields)
@@ -235,6 +235,11 @@ def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
     """Yield the fields that explain a field: addresses follow from the numbers of pods."""
     sizes = [other for other in change.fields if _is_size(other)] if is_discovery(field) else []
     yield from sizes or [field]
+
+
+def _telling(change: Change) -> Iterable[FieldChange]:
+    """Return the fields that start a job anew: those that cannot change in place, else the numbers of its pods."""
+    return change.hard or filter(_is_size, change.fields)
 
 
 def is_discovery(field: FieldChange) -> bool:

@@ -14,9 +14,12 @@ from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
+from tfgitops.targets.volcano.loss import removals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from tfgitops.targets.volcano.loss import Removal
 
     Json = dict[str, Any]
 
@@ -93,7 +96,7 @@ def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-Verdict = Literal["refused", "new run", "renamed", "added", "removed", "in place", "unchanged"]
+Verdict = Literal["refused", "new run", "renamed", "restart", "added", "removed", "in place", "unchanged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """The possible verdicts on an object, the most important for a reviewer first."""
 
@@ -103,7 +106,8 @@ class Change:
     """The verdict on one object; ``before`` and ``after`` are its manifests, None where there is none.
 
     ``fields`` are the fields that differ, without a job's own name. ``hard`` are those that cannot change in place:
-    they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else.
+    they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else,
+    or why a job restarts that changes in place.
     """
 
     verdict: Verdict
@@ -135,6 +139,11 @@ class Change:
     def title(self) -> str:
         """What people call the object: a job by its name in the spec."""
         return job_name(self.manifest) if self.is_job else str(self.manifest["metadata"]["name"])
+
+    def removals(self) -> Iterator[Removal]:
+        """Yield what a running job makes of pods that it loses by a change in place, a disturbance first."""
+        if self.is_job and self.verdict in ("in place", "restart") and self.before and self.after:
+            yield from removals(self.before, self.after)
 
     @property
     def old_name(self) -> str:
@@ -209,7 +218,9 @@ def compared(path: str, before: Json, after: Json) -> Change:
     fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
     hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
-    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+    found = Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+    lost = next(found.removals(), None)
+    return replace(found, verdict="restart", reason=str(lost)) if lost and lost.disturbs else found
 
 
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:

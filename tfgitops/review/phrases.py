@@ -75,7 +75,7 @@ def _becomes(review: Review) -> list[str]:
         said.append(f"{broken} environment{' does' if broken == 1 else 's do'} not compile")
     thing = "training"
     for number, one, many in (
-        (counts["new run"] + counts["renamed"], "restarts", "restart"),
+        (counts["new run"] + counts["renamed"] + counts["restart"], "restarts", "restart"),
         (counts["added"], "starts", "start"),
         (counts["removed"], "stops", "stop"),
         (counts["in place"], "changes in place", "change in place"),
@@ -149,6 +149,11 @@ def shared_fields(changes: Sequence[Change]) -> tuple[list[Field], dict[str, lis
 def fields_of(change: Change) -> list[Field]:
     """Return the fields that differ, one of several roles once, with its roles unless all have it."""
     return list(_fields(change).values())
+
+
+def shows_fields(change: Change) -> bool:
+    """Tell whether the fields of an object say what becomes of it, and not a reason alone."""
+    return change.verdict in ("in place", "restart") or (change.verdict == "refused" and not change.reason)
 
 
 def _fields(change: Change) -> dict[Field, Field]:

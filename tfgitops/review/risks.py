@@ -27,7 +27,8 @@ MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
 RISKS = (
-    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows", "tag",
+    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "retries", "vanishes",
+    "grows", "tag",
 )  # fmt: skip
 """The codes of all risks, the gravest first."""
 
@@ -36,6 +37,7 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
+_RETRIES = "a policy with ResumeJob at the task leaves the others running, and counts nothing"
 _NO_LINE = (NO_LINE, "")
 
 
@@ -44,7 +46,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
+            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one), *_spent(one),
             *shared_folders(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
     return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
@@ -127,6 +129,13 @@ def _staying(one: EnvironmentReview) -> Iterator[Risk]:
                 f"delete it: kubectl delete job.batch.volcano.sh {change.old_name} -n {old['metadata']['namespace']}"
             )
             yield Risk(code="stays", environment=one.name, message=message, advice=advice)
+
+
+def _spent(one: EnvironmentReview) -> Iterator[Risk]:
+    for change in one.changes:
+        lost = next(change.removals(), None)
+        if lost and not lost.disturbs:
+            yield Risk("retries", one.name, f"'{change.title}' loses pods: {lost}", _RETRIES)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
