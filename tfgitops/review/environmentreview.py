@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 def committed(base: Base, folders: Iterable[Path]) -> dict[str, Files]:
     """Return the manifests of each environment at a base, by the path of its folder, past and present ones.
 
-    An environment's folder is known by its spec, since it may itself lie below a folder called ``manifests``.
+    An environment's folder is known by its spec, since it may itself lie below a folder called ``manifests``; without
+    a spec, by the manifest of a training.
     """
     specs = {path.rpartition("/")[0] or "." for path in base.blobs if path.rpartition("/")[2] == SPEC}
-    known = {*specs, *map(base.path, folders)}
+    known = {*specs, *map(base.path, folders), *(home for homes in base.homes.values() for home in homes)}
     manifests: dict[str, dict[str, str]] = defaultdict(dict)
     for path in base.blobs:
         if path.endswith(READ_BY_CONTROLLERS) and (split := _split(path, known)):
@@ -84,11 +85,10 @@ def review_gone(folder: Path, was: Files, base: Base) -> EnvironmentReview:
 
 
 def cluster_at(base: Base, folder: Path) -> str | None:
-    """Return the cluster of an environment at a base by its spec or what that extends; None if unreadable."""
+    """Return the cluster of an environment at a base by its last spec or what that extends; None if unreadable."""
     path = base.path(folder / SPEC)
-    if path not in base.blobs:
-        return None
-    reader = Reader(CommitTree(base=base))
+    there = base if path in base.blobs else base.last_with(path)
+    reader = Reader(CommitTree(base=there or base))
     for document in reader.chain(base.top / path):
         if "cluster" in document.value:
             return str(document.value["cluster"] or folder.name)

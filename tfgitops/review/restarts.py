@@ -158,7 +158,7 @@ class Guard:
 
         assert self._head is not None
         folder = self._head.top / home
-        if cluster_at(self._head, folder) != taker.cluster:
+        if cluster_at(self._head, folder) not in (None, taker.cluster):
             return False
         if not is_there(folder / SPEC):
             return True
@@ -178,16 +178,6 @@ class Guard:
         project = self._session.project
         return find_head(project.root, [project.root, *project.versions])
 
-    @cached_property
-    def _homes(self) -> Mapping[str, list[str]]:
-        """The folders of HEAD that have a manifest of a job, by its path below ``manifests/``."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in self._head.blobs if self._head else ():
-            if "/job-" in path:
-                home, _, file = f"./{path}".rpartition(f"/{MANIFESTS}/")
-                found[file].append(home.removeprefix("./"))
-        return found
-
     def _committed(self, folder: Path, wanted: Sequence[Planned]) -> Mapping[str, Sequence[Ran]]:
         """Return the committed manifests of some jobs, those of the same path in other environments too."""
         if self._head is None:
@@ -196,7 +186,7 @@ class Guard:
         places = {
             f"{home}/{MANIFESTS}/{one.path}".removeprefix("./"): (one.path, home)
             for one in wanted
-            for home in self._homes.get(one.path, ())
+            for home in self._head.homes.get(one.path, ())
         }
         found: dict[str, list[Ran]] = defaultdict(list)
         for full, content in self._head.read(places).items():

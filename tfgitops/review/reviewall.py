@@ -76,8 +76,9 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base)
     for folder, old in was.items():
         place = base.top / folder
-        if old and not is_there(place / SPEC):
-            found.append(replace(review_gone(place, old, base), **differences_of(place, ())))
+        gone = review_gone(place, old, base) if old and not is_there(place / SPEC) else None
+        if gone and (gone.changes or base.path(place / SPEC) in base.blobs):  # else others wrote it
+            found.append(replace(gone, **differences_of(place, ())))
     known = {one.folder for one in found}
     for left in session.abandoned:  # manifests that had no spec at the base either
         if left not in known:
