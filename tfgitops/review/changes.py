@@ -15,6 +15,7 @@ from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.loss import removals
+from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+_GROWN = "only while it runs: a finished job starts no pod, and `rerun` starts it again"
+_RANKED = "pods that run keep their priority"
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
@@ -107,7 +110,7 @@ class Change:
 
     ``fields`` are the fields that differ, without a job's own name. ``hard`` are those that cannot change in place:
     they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else,
-    or why a job restarts that changes in place.
+    or why a job restarts that changes in place, or how far that change reaches.
     """
 
     verdict: Verdict
@@ -220,7 +223,18 @@ def compared(path: str, before: Json, after: Json) -> Change:
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
     found = Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
     lost = next(found.removals(), None)
-    return replace(found, verdict="restart", reason=str(lost)) if lost and lost.disturbs else found
+    if lost and lost.disturbs:
+        return replace(found, verdict="restart", reason=str(lost))
+    return replace(found, reason=_limits(before, after)) if jobs and verdict == "in place" else found
+
+
+def _limits(before: Json, after: Json) -> str:
+    """Say how far a change of a job in place reaches."""
+    old, new = before["spec"], after["spec"]
+    tasks = zip(old.get("tasks", ()), new.get("tasks", ()), strict=False)
+    grown = any(replicas_of(then) < replicas_of(now) for then, now in tasks)
+    ranked = old.get("priorityClassName") != new.get("priorityClassName")
+    return "; ".join([_GROWN] * grown + [_RANKED] * ranked)
 
 
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
