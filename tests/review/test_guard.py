@@ -196,6 +196,17 @@ def test_a_change_that_needs_no_restart_does_not_open_the_guard(repository: Repo
     assert "nobody changed: bert, resnet, shards" in result.stderr
 
 
+def test_an_alias_for_labels_does_not_open_the_guard(repository: Repository) -> None:
+    repository.prod(
+        ("  bert:\n", "  bert:\n    labels: {team: a}\n"), ("  shards:\n", "  shards:\n    labels: {team: a}\n")
+    )
+    repository.keep()
+    repository.prod(("bert:\n    labels: {team", "bert:\n    labels: &l {team"))
+    repository.prod(("shards:\n    labels: {team: a}", "shards:\n    labels: *l"))
+    _bump(repository)
+    assert "nobody changed: bert, resnet, shards" in run("build").stderr
+
+
 def test_nor_does_it_in_a_role(repository: Repository) -> None:
     repository.prod(("minAvailable: 1", "minAvailable: 2"))
     _bump(repository)
