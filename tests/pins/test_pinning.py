@@ -497,7 +497,7 @@ def test_unpin_says_what_comes_of_it(built: dict[str, str]) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[:2] == [f"unpinned  {SPEC}:7  {built['train']}", f"unpinned  {SPEC}:10  {built['other']}"]
-    assert lines[2].startswith(f"train: `build --restart prod/train` makes a new run, {built['train']} → train-")
+    assert lines[2].startswith(f"train: the next build makes a new run, {built['train']} → train-")
     assert lines[2].endswith(": worker.image")
     assert lines[3] == f"other: still {built['other']}; the next build changes nothing"
     assert SPEC.read_text(encoding="utf-8") == cut(TWO, "    image: 'tf:1'", "    image: 'tf:2'")

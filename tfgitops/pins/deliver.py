@@ -50,7 +50,7 @@ def deliver(
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
-    guard = _guard(session) if consent and not consent.all else None
+    guard = _guard(session) if consent else None
     compiled: list[tuple[Path, Compiled | None]] = [(one.folder, one) for one in results]
     for folder, given in [*compiled, *((folder, None) for folder in session.abandoned)]:
         one = Delivery(folder=folder, given=given, compiled=given)
@@ -80,6 +80,8 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard | Non
     """
     one.differences = compare(one.folder, one.files)
     if one.compiled and guard:
+        guard.refuse_edited_pins(one.compiled)
+    if one.compiled and guard and not consent.all:
         restarts = [restart for restart in guard.restarts(one.compiled, one.differences) if not consent.covers(restart)]
         if restarts and not consent.pin_rest:
             one.restarts = restarts

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.compiler.write import replace_file
+from tfgitops.compiler.write import compare, replace_file
 from tfgitops.pins.specedits import SpecFiles, all_or_none
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
@@ -157,8 +157,10 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
 
 
-def outlook(compiled: Compiled, pin: Pin) -> str:
+def outlook(compiled: Compiled, pin: Pin, session: Session) -> str:
     """Say what the next build does with an unpinned job, after a compile of the edited spec."""
+    from tfgitops.review.restarts import Guard  # noqa: PLC0415 - for one command
+
     if not compiled.ok or compiled.environment is None:
         return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
     environment = compiled.environment
@@ -177,7 +179,10 @@ def outlook(compiled: Compiled, pin: Pin) -> str:
     old = json.loads(json.dumps(old).replace(pin.name, name))
     changes = [_field(old, route) for route in immutable_changes(old, new)]
     what = f"{pin.name} → {name}: {a_few(changes, _SHOWN)}"
-    return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
+    restarts = Guard(session).restarts(compiled, compare(compiled.folder, compiled.files))
+    asked = any(restart.job.name == pin.job for restart in restarts)
+    build = f"`build --restart {environment.name}/{pin.job}`" if asked else "the next build"
+    return f"{pin.job}: {build} makes a new run, {what}"
 
 
 def _field(manifest: dict[str, Any], route: Route) -> str:

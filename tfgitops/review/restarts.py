@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfgitops.planning.plan import Planned
     from tfgitops.review.causes import Cause, Causes
     from tfgitops.review.history import Base
+    from tfgitops.spec.committed import Header
     from tfgitops.spec.model import Environment, Job
 
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
@@ -40,6 +41,11 @@ class Ran:
 
     home: str
     text: str = field(repr=False)
+
+    @property
+    def header(self) -> Header | None:
+        """The header, None if it is not ours."""
+        return read_header(self.text)
 
     @property
     def name(self) -> str:
@@ -107,6 +113,15 @@ def _names(folder: Path, job: str) -> set[str]:
     return {job, f"{folder.name}/{job}", f"{shown(folder)}/{job}"}
 
 
+def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:
+    """Return the objects that a pin keeps, and whose file differs from a commit in its first line alone."""
+    top = compiled.folder / MANIFESTS
+    kept = {base.path(top / one.path): one for one in compiled.objects if one.text}
+    there = {path: content.decode(errors="replace").replace("\r\n", "\n") for path, content in base.read(kept).items()}
+    edited = [kept[path] for path, text in there.items() if text != kept[path].text]
+    return [one for one in edited if one.text.partition("\n")[2] == there[base.path(top / one.path)].partition("\n")[2]]
+
+
 class Guard:
     """Keeps the trainings of the environments of one call from accidental restarts.
 
@@ -133,10 +148,52 @@ class Guard:
         found = []
         for planned in differ:
             ran = self._last(environment, planned, there.get(planned.path, ()))
-            if ran and (scaled := _restarts(planned, ran)) is not None:
+            scaled = self._asked(environment, planned, ran) if ran and ran.header and ran.name else None
+            if ran and scaled is not None:
                 job = jobs[planned.because]
                 found.append(Restart(job=job, folder=compiled.folder, planned=planned, ran=ran, scaled=scaled))
         return found
+
+    def refuse_edited_pins(self, compiled: Compiled) -> None:
+        """Raise CompileError if a manifest that a pin keeps has another first line than in HEAD, as no digest tells."""
+        if not compiled.environment or not any(one.text for one in compiled.objects) or not self._head:
+            return
+        found = [
+            Diagnostic(
+                code="TF306", span=compiled.environment.places.span((*one.because[:2], "pin")),
+                message=f"{MANIFESTS}/{one.path} was edited: its first line is not the committed one",
+                hint=f"restore it: git checkout -- {shown(compiled.folder / MANIFESTS / one.path)}",
+            )
+            for one in edited_pins(compiled, self._head)
+        ]  # fmt: skip
+        if found:
+            raise CompileError(found)
+
+    def _asked(self, environment: Environment, planned: Planned, ran: Ran) -> str | None:
+        """Return why a job restarts although it changes in place, "" if it does not; None if there is nothing to ask.
+
+        A block that changed in force asks for a new run, but a number that changes in place never asks for a restart.
+        """
+        metadata = planned.manifest["metadata"]
+        if (ran.name, ran.namespace or metadata["namespace"]) == (metadata["name"], metadata["namespace"]):
+            numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
+            return _scaled(planned, ran) if _REPLICAS.findall(ran.text) != numbers else None
+        assert ran.header is not None
+        return "" if ran.header.own in ("", planned.own) or self._pinned(environment, planned, ran) else None
+
+    def _pinned(self, environment: Environment, planned: Planned, ran: Ran) -> bool:
+        """Tell whether HEAD pins a job and has its block as it is now, so that it was not changed to be in force."""
+        from tfgitops.review.committedspecs import CommittedSpec  # noqa: PLC0415 - for jobs that were pinned
+
+        head, job = self._head, str(planned.because[-1])
+        files = [f"{ran.home}/{name}".removeprefix("./") for name in (SPEC, f"jobs/{job}.yaml")]
+        if head is None or not any(ran.name.encode() in content for content in head.read(files).values()):
+            return False
+        then = replace(head, moves={head.path(environment.folder): ran.home})
+        root, schema = self._session.project.root, self._session.plugins.schema
+        spec = CommittedSpec(now=environment, base=then, root=root, schema=schema, jobs={job}).environment
+        past = spec.by_name.get(job) if spec else None
+        return past is not None and bool(past.pin) and past.own == planned.own
 
     def _last(self, environment: Environment, planned: Planned, there: Iterable[Ran]) -> Ran | None:
         """Return the committed manifest that the cluster knows as an earlier one of a job, wherever its file was."""
@@ -254,19 +311,8 @@ def _way_out(folder: Path, group: Sequence[Restart]) -> str:
     return f"{named}, with --restart-all to let all start again, or with --pin-rest to keep the others running"
 
 
-def _restarts(planned: Planned, ran: Ran) -> str | None:
-    """Return why a job restarts although it changes in place, "" if it does not; None if there is nothing to ask.
-
-    A changed block asks for a new run by itself, but nobody who changes a number in place asks for a restart.
-    """
-    header, metadata = read_header(ran.text), planned.manifest["metadata"]
-    if header is None or not ran.name:
-        return None
-    if (ran.name, ran.namespace or metadata["namespace"]) != (metadata["name"], metadata["namespace"]):
-        return "" if header.own in ("", planned.own) else None
-    numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
-    if _REPLICAS.findall(ran.text) == numbers:
-        return None
+def _scaled(planned: Planned, ran: Ran) -> str | None:
+    """Return why a job restarts although it changes in place; None if it does not."""
     from tfgitops.review.changes import compared, is_job, manifest_in  # noqa: PLC0415 - for numbers that change
 
     before = manifest_in(ran.text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.phrases import near
+from tfgitops.review.restarts import edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
@@ -51,19 +52,22 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     found = []
     for one in environments:
         found += [
-            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one), *_spent(one),
-            *shared_folders(one), *_growing(one), *_tags(one),
+            *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
+            *_spent(one), *shared_folders(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
     return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
 
 
-def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
+def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     """Find files in `manifests/` that no spec describes: a controller applies them too."""
     for code, was, advice in _HANDS:
         paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
         if paths:
             message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
             yield Risk(code, one.name, message, advice)
+    for kept in edited_pins(one.compiled, base) if one.compiled else ():
+        message = f"the first line of manifests/{kept.path} was edited, which a pin keeps byte for byte"
+        yield Risk("edited", one.name, message, "restore it from Git: the guard reads it after the pin")
     for problem in one.blocked:
         yield Risk("blocked", one.name, problem.message, problem.hint)
 
