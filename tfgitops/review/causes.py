@@ -217,15 +217,17 @@ class Causes:
         document, route = difference.place
         if origin is not None and len(origin.at) > len(route):
             route = origin.at
+        link = difference.link(route)
         if difference.kind != "removed":
-            return self._place(document, route)
-        home = document.home(route)
+            return self._place(document, route, link)
+        home = link or document.home(route)
         there = difference.now or self._environment.places.documents[0]
         span = there.span(home[:-1] if isinstance(home[-1], int) else home)
         return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
-    def _place(self, document: File, route: Route) -> Cause:
-        return Cause(span=document.span(route), route=document.home(route), own=self._is_own(document))
+    def _place(self, document: File, route: Route, link: Route | None = None) -> Cause:
+        span = document.span(link, on_key=True) if link else document.span(route)
+        return Cause(span=span, route=link or document.home(route), own=self._is_own(document))
 
     def _is_own(self, document: File) -> bool:
         return bool(document.prefix) or document.path.parent == self._environment.folder
