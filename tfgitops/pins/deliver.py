@@ -80,7 +80,7 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard | Non
     """
     one.differences = compare(one.folder, one.files)
     if one.compiled and guard:
-        guard.refuse_edited_pins(one.compiled)
+        guard.refuse(one.compiled, one.differences)
     if one.compiled and guard and not consent.all:
         restarts = [restart for restart in guard.restarts(one.compiled, one.differences) if not consent.covers(restart)]
         if restarts and not consent.pin_rest:
