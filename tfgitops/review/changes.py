@@ -20,8 +20,6 @@ from tfgitops.targets.volcano.tasks import replicas_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfgitops.targets.volcano.loss import Removal
-
     Json = dict[str, Any]
 
 _GROWN = "only while it runs: a finished job starts no pod, and `rerun` starts it again"
@@ -143,11 +141,6 @@ class Change:
         """What people call the object: a job by its name in the spec."""
         return job_name(self.manifest) if self.is_job else str(self.manifest["metadata"]["name"])
 
-    def removals(self) -> Iterator[Removal]:
-        """Yield what a running job makes of pods that it loses by a change in place, a disturbance first."""
-        if self.is_job and self.verdict in ("in place", "restart") and self.before and self.after:
-            yield from removals(self.before, self.after)
-
     @property
     def old_name(self) -> str:
         """The name of the object that was."""
@@ -221,11 +214,12 @@ def compared(path: str, before: Json, after: Json) -> Change:
     fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
     hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
-    found = Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
-    lost = next(found.removals(), None)
-    if lost and lost.disturbs:
-        return replace(found, verdict="restart", reason=str(lost))
-    return replace(found, reason=_limits(before, after)) if jobs and verdict == "in place" else found
+    reason = ""
+    if jobs and verdict == "in place":
+        lost = next(removals(before, after), None)
+        verdict = "restart" if lost and lost.disturbs else "in place"
+        reason = str(lost) if lost else _limits(before, after)
+    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 
 def _limits(before: Json, after: Json) -> str:

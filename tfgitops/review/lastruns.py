@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.spec.committed import MANIFESTS, read_header, read_manifest
-from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there
-from tfgitops.spec.load import load
 from tfgitops.spec.project import SPEC
-from tfgitops.spec.resolve import merge_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
+    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.spec.committed import Header
     from tfgitops.spec.model import Environment
@@ -52,6 +51,13 @@ class Ran:
         """Its namespace, "" if it has none."""
         found = _NAMESPACE.search(self.text)
         return found[1] if found else ""
+
+    def change(self, planned: Planned) -> Change | None:
+        """Return what becomes of it if a planned object follows; None if it cannot be compared."""
+        from tfgitops.review.changes import compared, manifest_in  # noqa: PLC0415 - for manifests that are compared
+
+        before = manifest_in(self.text)
+        return compared(planned.path, before, planned.manifest) if before else None
 
 
 class LastRuns:
@@ -109,14 +115,10 @@ class LastRuns:
             return False
         if not is_there(folder / SPEC):
             return True
-        try:
-            spec = merge_files(load(folder, self._session.project).documents)
-        except CompileError:  # its manifests stay, and so does what runs
+        other = compile_environment(folder, self._session.plugins, self._session.project).environment
+        if other is None:  # its manifests stay, and so does the run
             return False
-        namespace = spec.get("namespace")
-        namespace = namespace.get("name") if isinstance(namespace, dict) else namespace
-        there = namespace, spec.get("cluster") or folder.name
-        return there != (taker.namespace, taker.cluster) or (spec.get("jobs") or {}).get(job) is None
+        return (other.namespace, other.cluster) != (taker.namespace, taker.cluster) or job not in other.by_name
 
     def pinned(self, environment: Environment, planned: Planned, ran: Ran) -> bool:
         """Tell whether HEAD pins a job and has its block as it is now, so that it was not changed to be in force."""

@@ -151,11 +151,6 @@ def fields_of(change: Change) -> list[Field]:
     return list(_fields(change).values())
 
 
-def shows_fields(change: Change) -> bool:
-    """Tell whether the fields of an object say what becomes of it, and not a reason alone."""
-    return change.verdict in ("in place", "restart") or (change.verdict == "refused" and not change.reason)
-
-
 def _fields(change: Change) -> dict[Field, Field]:
     """Return the fields that differ without their roles, each with the same field as it is said with them."""
     grouped: dict[Field, list[str]] = {}

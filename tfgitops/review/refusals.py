@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.provenance.origins import Provenance
-from tfgitops.review.changes import compared, identity, manifest_in
 from tfgitops.review.phrases import fields_of
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import Diagnostic
@@ -33,26 +32,21 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
     provenance = Provenance(environment, session.plugins)
     there = last.committed(compiled.folder, [one for one in wanted if not one.text])
     for one in wanted:
-        before = next((manifest_in(ran.text) for ran in there.get(one.path, ())), None)
-        if before is None or identity(before) != identity(one.manifest):
-            continue
-        change = compared(one.path, before, one.manifest)
-        if change.verdict == "refused":
-            (name, old, new), *_ = fields_of(change)
-            first = change.hard[0]
-            origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
-            yield Diagnostic(
-                code="TF501", span=origin.span if origin else environment.places.span(one.because),
-                message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
-                f"{new}: the cluster refuses the update, and the sync stops there",
-                hint="give it another name; or delete it in the cluster, and take it out here in a commit before",
-            )  # fmt: skip
+        for change in filter(None, (ran.change(one) for ran in there.get(one.path, ()))):
+            if change.verdict == "refused":
+                (name, old, new), *_ = fields_of(change)
+                first = change.hard[0]
+                origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
+                yield Diagnostic(
+                    code="TF501", span=origin.span if origin else environment.places.span(one.because),
+                    message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
+                    f"{new}: the cluster refuses the update, and the sync stops there",
+                    hint="give it another name; or delete it in the cluster, and take it out here in a commit before",
+                )  # fmt: skip
 
 
 def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:
     """Return the objects that a pin keeps, and whose file differs from a commit in its first line alone."""
-    top = compiled.folder / MANIFESTS
-    kept = {base.path(top / one.path): one for one in compiled.objects if one.text}
-    there = {path: content.decode(errors="replace").replace("\r\n", "\n") for path, content in base.read(kept).items()}
-    edited = [kept[path] for path, text in there.items() if text != kept[path].text]
-    return [one for one in edited if one.text.partition("\n")[2] == there[base.path(top / one.path)].partition("\n")[2]]
+    kept = {base.path(compiled.folder / MANIFESTS / one.path): one for one in compiled.objects if one.text}
+    both = ((kept[path], then, kept[path].text.encode()) for path, then in base.read(kept).items())
+    return [one for one, then, now in both if then != now and then.partition(b"\n")[2] == now.partition(b"\n")[2]]

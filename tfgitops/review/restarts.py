@@ -133,7 +133,8 @@ class Guard:
         if (ran.name, ran.namespace or metadata["namespace"]) == (metadata["name"], metadata["namespace"]):
             numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
             ran_so = ran.header.intact or self._last.head  # an edited file of no commit never ran
-            return _scaled(planned, ran) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
+            change = ran.change(planned) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
+            return change.reason if change and change.verdict == "restart" else None
         return "" if ran.header.own in ("", planned.own) or self._last.pinned(environment, planned, ran) else None
 
     def diagnose(self, compiled: Compiled, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
@@ -151,7 +152,8 @@ class Guard:
                 then = replace(head, moves={head.path(compiled.folder): home}) if head else None
                 jobs = [other.job for other in restarts if other.ran.home == home]
                 finders[home] = Causes(environment, self._session, then, jobs)
-            causes = _causes(finders[home], restart)
+            change = restart.ran.change(restart.planned)
+            causes = finders[home].of(restart.job, restart.planned, change) if change else None
             blamed = _NO_LINE
             if head and causes == []:
                 versions = [shown(path) for path in self._session.project.versions if head.has_changed(path)]
@@ -178,28 +180,9 @@ def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
     )  # fmt: skip
 
 
-def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
-    """Return the places that changed a job, none if no line of the specs did; None if the manifest is unreadable."""
-    from tfgitops.review.changes import compared, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
-
-    before = manifest_in(restart.ran.text)
-    if before is None or not is_job(before):
-        return None
-    return finder.of(restart.job, restart.planned, compared(restart.planned.path, before, restart.planned.manifest))
-
-
 def _way_out(folder: Path, group: Sequence[Restart]) -> str:
     """Name the flags to build with; a pin cannot keep a job in another namespace."""
     named = f"build with --restart {folder.name}/{group[0].job.name} to let it start again (repeatable)"
     if any(restart.moved for restart in group):
         return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
     return f"{named}, with --restart-all to let all start again, or with --pin-rest to keep the others running"
-
-
-def _scaled(planned: Planned, ran: Ran) -> str | None:
-    """Return why a job restarts although it changes in place; None if it does not."""
-    from tfgitops.review.changes import compared, is_job, manifest_in  # noqa: PLC0415 - for numbers that change
-
-    before = manifest_in(ran.text)
-    change = compared(planned.path, before, planned.manifest) if before and is_job(before) else None
-    return change.reason if change and change.verdict == "restart" else None

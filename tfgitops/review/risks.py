@@ -29,8 +29,7 @@ MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
 RISKS = (
-    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "retries", "vanishes",
-    "grows", "tag",
+    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows", "tag",
 )  # fmt: skip
 """The codes of all risks, the gravest first."""
 
@@ -43,7 +42,6 @@ _LOST = "nothing ends it then"
 _RETURN = (
     "set `rerun` for a name of its own, or wait until they are gone, and see that its folders may be written again"
 )
-_RETRIES = "a policy with ResumeJob at the task leaves the others running, and counts nothing"
 _NO_LINE = (NO_LINE, "")
 
 
@@ -53,7 +51,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base) -> list[Risk
     for one in environments:
         found += [
             *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
-            *_spent(one), *shared_folders(one), *_growing(one), *_tags(one),
+            *shared_folders(one), *_growing(one), *_tags(one),
         ]  # fmt: skip
     return sorted([*_many(environments), *found], key=lambda risk: RISKS.index(risk.code))
 
@@ -144,13 +142,6 @@ def _staying(one: EnvironmentReview) -> Iterator[Risk]:
                 f"delete it: kubectl delete job.batch.volcano.sh {change.old_name} -n {old['metadata']['namespace']}"
             )
             yield Risk(code="stays", environment=one.name, message=message, advice=advice)
-
-
-def _spent(one: EnvironmentReview) -> Iterator[Risk]:
-    for change in one.changes:
-        lost = next(change.removals(), None)
-        if lost and not lost.disturbs:
-            yield Risk("retries", one.name, f"'{change.title}' loses pods: {lost}", _RETRIES)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
