@@ -11,7 +11,7 @@ from tfgitops.review import phrases
 from tfgitops.review.causes import Cause, Causes
 from tfgitops.review.changes import VERDICTS, Change, as_stored, manifest_in
 from tfgitops.review.committedspecs import CommitTree
-from tfgitops.review.pairing import changes_of_all, joined, pairs_of
+from tfgitops.review.pairing import changes_of_all, paired
 from tfgitops.review.reviewresult import EnvironmentReview, Group
 from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS, read_header
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
@@ -177,37 +177,31 @@ def joined_between(found: Sequence[EnvironmentReview], base: Base, session: Sess
 
     Only then the causes of new runs can be told, and which objects are unchanged.
     """
-    pairs: dict[int, Placed] = {}
+    now: dict[tuple[Path | None, str], list[Placed]] = defaultdict(list)
+    givers: set[tuple[Path | None, str]] = set()
     for cluster in {one.cluster for one in found}:
-        pairs |= pairs_of([(one.folder, change) for one in found if one.cluster == cluster for change in one.changes])
-    takers = {id(pairs[id(new)][1]): one.folder for one in found for new in one.changes if id(new) in pairs}
-    return [_joined(one, pairs, takers, base, session) for one in found]
+        here = [(one.folder, change) for one in found if one.cluster == cluster for change in one.changes]
+        for taker, (giver, change) in paired(here):
+            now[taker, cluster].append((giver, change))
+            givers |= {(giver, cluster)} if giver != taker else set()
+    keys = [(one.folder, one.cluster) for one in found]
+    return [_settled(one, now[key], key in givers, base, session) for one, key in zip(found, keys, strict=True)]
 
 
-def _joined(
-    one: EnvironmentReview, pairs: Mapping[int, Placed], takers: Mapping[int, Path], base: Base, session: Session
+def _settled(
+    one: EnvironmentReview, found: Sequence[Placed], gave: bool, base: Base, session: Session  # noqa: FBT001 - a fact
 ) -> EnvironmentReview:  # fmt: skip
-    """Return an environment's review without the objects it gave away, and with those it took over.
-
-    ``takers`` are the folders of the environments that write a removed object now, by the `id` of the removal.
-    """
-    changes: list[Change] = []
-    homes: dict[Path, list[Change]] = defaultdict(list)
-    for change in one.changes:
-        home, old = pairs.get(id(change), (one.folder, None))
-        if id(change) not in takers:
-            changes.append(joined(old, change) if old else change)
-            homes[home or one.folder].append(changes[-1])
-    changes = sort_changes(change for change in changes if change.verdict != "unchanged")
+    """Return an environment's review with its changes, each beside the folder that had the object."""
+    changes = sort_changes(change for _, change in found if change.verdict != "unchanged")
     touched = {change.path for change in changes if change.after is not None}
     unchanged = [planned for planned in one.compiled.objects if planned.path not in touched] if one.compiled else []
     groups: list[Group] = []
+    homes = {home: [change for other, change in found if other == home] for home, _ in found if home}
     for home, moved in homes.items():
         there = base if home == one.folder else replace(base, moves={base.path(one.folder): base.path(home)})
         groups += groups_of(one.compiled, there, sort_changes(moved), session) if one.compiled else ()
-    away = any(takers.get(id(change), one.folder) != one.folder for change in one.changes)
     return replace(
         one, changes=tuple(changes), groups=tuple(sorted(groups, key=lambda group: -len(group.changes))),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        shared=away or any(home != one.folder for home in homes), notes=(*one.notes, *_stale(groups, base)),
+        shared=gave or any(home != one.folder for home in homes), notes=(*one.notes, *_stale(groups, base)),
     )  # fmt: skip

@@ -57,7 +57,8 @@ class Ran:
         from tfgitops.review.changes import compared, manifest_in  # noqa: PLC0415 - for manifests that are compared
 
         before = manifest_in(self.text)
-        return compared(planned.path, before, planned.manifest) if before else None
+        alike = before and before["kind"] == planned.manifest["kind"]
+        return compared(planned.path, before, planned.manifest) if before and alike else None
 
 
 class LastRuns:

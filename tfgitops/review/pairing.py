@@ -23,10 +23,10 @@ def training(manifest: Mapping[str, Any]) -> tuple[str, str] | None:
     return (manifest["metadata"].get("namespace", ""), job_name(manifest)) if is_job(manifest) else None
 
 
-def pairs_of(placed: Sequence[Placed]) -> dict[int, Placed]:
-    """Return the removed change of the same object for each added one, by the `id` of the added one.
+def paired(placed: Sequence[Placed]) -> list[tuple[Path | None, Placed]]:
+    """Return the changes of one cluster with the folder of their environment, those of one object joined.
 
-    All changes are of one cluster, each with the folder of its environment. See `_KINS` for what counts first.
+    Behind that folder stand the folder in which the object was, and the change. See `_KINS` for what counts first.
     """
     pairs: dict[int, Placed] = {}
     for kin in _KINS:
@@ -36,25 +36,25 @@ def pairs_of(placed: Sequence[Placed]) -> dict[int, Placed]:
         for home, new in placed if gone else ():
             if new.verdict == "added" and id(new) not in pairs and (old := gone.pop(kin(home, new), None)):
                 pairs[id(new)] = old
-    return pairs
+    given = {id(old) for _, old in pairs.values()}
+    left = [one for one in placed if id(one[1]) not in given]
+    return [(home, _joined(pairs[id(one)], one) if id(one) in pairs else (home, one)) for home, one in left]
 
 
-def joined(old: Change, new: Change) -> Change:
+def _joined(removed: Placed, new: Change) -> Placed:
     """Join the removal of an object with its addition elsewhere."""
+    home, old = removed
     if old.is_job and old.title != new.title:
-        return replace(new, verdict="renamed", before=old.before)
+        return home, replace(new, verdict="renamed", before=old.before)
     assert old.before is not None
     assert new.after is not None
-    return compared(new.path, old.before, new.after)
+    return home, compared(new.path, old.before, new.after)
 
 
 def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
     """Return the changes between two sets of manifests by path, without unchanged objects."""
-    found = changes_of_all(before, after)
-    pairs = pairs_of([(None, change) for change in found])
-    given = {id(old) for _, old in pairs.values()}
-    found = [joined(pairs[id(one)][1], one) if id(one) in pairs else one for one in found if id(one) not in given]
-    return [change for change in found if change.verdict != "unchanged"]
+    found = paired([(None, change) for change in changes_of_all(before, after)])
+    return [change for _, (_, change) in found if change.verdict != "unchanged"]
 
 
 def changes_of_all(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
