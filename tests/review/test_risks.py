@@ -110,7 +110,7 @@ def test_what_returns_is_one_line_however_many_trainings(repository: Repository)
     repository.base(("tf:2.22", "tf:2.21"))
     (risk,) = _risks(repository, "returns")
     assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
-    assert "while pods of its name still end, for up to 30 s: nothing ends it then" in risk["message"]
+    assert "for up to 30 s, Volcano loses a new run, and nothing ends it" in risk["message"]
     assert "set `rerun` for a name of its own" in risk["advice"]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import alone, apply, compare
+from tfgitops.review.restarts import Guard
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.session import Session
     from tfgitops.compiler.write import Difference
-    from tfgitops.review.restarts import Consent, Guard, Restart
+    from tfgitops.review.restarts import Consent, Restart
     from tfgitops.spec.diagnostics import Diagnostic
 
 
@@ -50,7 +51,7 @@ def deliver(
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
-    guard = _guard(session) if consent else None
+    guard = Guard(session)
     compiled: list[tuple[Path, Compiled | None]] = [(one.folder, one) for one in results]
     for folder, given in [*compiled, *((folder, None) for folder in session.abandoned)]:
         one = Delivery(folder=folder, given=given, compiled=given)
@@ -67,21 +68,15 @@ def deliver(
         yield one
 
 
-def _guard(session: Session) -> Guard:
-    from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check needs no guard
-
-    return Guard(session)
-
-
-def _write(one: Delivery, session: Session, consent: Consent, guard: Guard | None) -> None:
+def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> None:
     """Write one environment; where jobs are to be pinned, it is compiled once more before.
 
     Raises CompileError if a training would restart by accident, or the output cannot be written.
     """
     one.differences = compare(one.folder, one.files)
-    if one.compiled and guard:
+    if one.compiled:
         guard.refuse(one.compiled, one.differences)
-    if one.compiled and guard and not consent.all:
+    if one.compiled and not consent.all:
         restarts = [restart for restart in guard.restarts(one.compiled, one.differences) if not consent.covers(restart)]
         if restarts and not consent.pin_rest:
             one.restarts = restarts

@@ -14,7 +14,7 @@ from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
-from tfgitops.targets.volcano.loss import removals
+from tfgitops.targets.volcano.loss import scale_down
 from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
@@ -216,9 +216,8 @@ def compared(path: str, before: Json, after: Json) -> Change:
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
     reason = ""
     if jobs and verdict == "in place":
-        lost = next(removals(before, after), None)
-        verdict = "restart" if lost and lost.disturbs else "in place"
-        reason = str(lost) if lost else _limits(before, after)
+        disturbs, reason = scale_down(before, after)
+        verdict, reason = "restart" if disturbs else "in place", reason or _limits(before, after)
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tfgitops.review.history import Base
     from tfgitops.review.lastruns import LastRuns
 
+_WAY_OUT = "give it another name; or delete it in the cluster, and take it out of the spec in an earlier commit"
+
 
 def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, session: Session) -> Iterator[Diagnostic]:
     """Yield an error for each of some files of an environment that must not be written as it is."""
@@ -41,7 +43,7 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
                     code="TF501", span=origin.span if origin else environment.places.span(one.because),
                     message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
                     f"{new}: the cluster refuses the update, and the sync stops there",
-                    hint="give it another name; or delete it in the cluster, and take it out here in a commit before",
+                    hint=_WAY_OUT,
                 )  # fmt: skip
 
 

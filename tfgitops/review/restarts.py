@@ -169,14 +169,12 @@ def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
     line = None if isinstance(cause, str) else cause
     what = f"{len(names)} trainings" if len(names) > 1 else "a training"
     blamed = f"`{line.label}`" if line else cause
-    why = (
-        f"although it changes in place: {a_few(names)}; {scaled}" if scaled else f"that nobody changed: {a_few(names)}"
-    )
+    why = ", although it changes in place" if scaled else " that nobody changed"
     return Diagnostic(
         code="TF604", span=line.span if line else None,
         file="" if line else shown(folder / SPEC),
-        message=f"{blamed} would restart {what} of {shown(folder)}{',' if scaled else ''} {why}",
-        hint=_way_out(folder, group),
+        message=f"{blamed} would restart {what} of {shown(folder)}{why}: {a_few(names)}",
+        hint=": ".join(filter(None, (scaled, _way_out(folder, group)))),
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
-_LOST = "nothing ends it then"
+_LOST = "Volcano loses a new run, and nothing ends it"
 _RETURN = (
     "set `rerun` for a name of its own, or wait until they are gone, and see that its folders may be written again"
 )
@@ -123,7 +123,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         message = f"{listed} returns to {returning[0].new_name}, which ran before: it will run again"
         if len(returning) > 1:
             message = f"{listed} return to names that ran before (as {returning[0].new_name}): they will run again"
-        message += f". Volcano loses a run that starts while pods of its name still end, for up to {grace} s: {_LOST}"
+        message += f". While pods of that name still end, for up to {grace} s, {_LOST}"
         yield Risk("returns", one.name, message, _RETURN)
 
 
