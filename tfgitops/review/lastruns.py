@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,9 +13,10 @@ from tfgitops.spec.disk import is_there
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
     from tfgitops.review.changes import Change
@@ -66,6 +66,9 @@ class LastRuns:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._clusters: dict[str, str | None] = {}
+        self._present: dict[str, Environment | None] = {}
+        self._specs: dict[str, bytes] = {}
 
     @cached_property
     def head(self) -> Base | None:
@@ -75,48 +78,57 @@ class LastRuns:
         project = self._session.project
         return find_head(project.root, [project.root, *project.versions])
 
-    def committed(self, folder: Path, wanted: Sequence[Planned]) -> Mapping[str, Sequence[Ran]]:
-        """Return the committed manifests of some objects, those of jobs in other environments too."""
+    def committed(self, folder: Path, wanted: Iterable[Planned]) -> dict[str, Ran]:
+        """Return the committed manifests of some objects of an environment, by path."""
         if self.head is None:
             read = {one.path: read_manifest(f"{folder}/{MANIFESTS}/{one.path}") for one in wanted}
-            return {path: [Ran(home="", text=text)] for path, text in read.items() if text is not None}
-        own = self.head.path(folder)
-        places = {
-            f"{home}/{MANIFESTS}/{one.path}".removeprefix("./"): (one.path, home)
-            for one in wanted
-            for home in self.head.homes.get(one.path, [own])
-        }
-        found: dict[str, list[Ran]] = defaultdict(list)
-        for full, content in self.head.read(places).items():
-            path, home = places[full]
-            found[path].append(Ran(home=home, text=content.decode(errors="replace").replace("\r\n", "\n")))
+            return {path: Ran(home="", text=text) for path, text in read.items() if text is not None}
+        return self._runs(self.head, self.head.path(folder), [one.path for one in wanted])
+
+    @staticmethod
+    def _runs(head: Base, home: str, paths: Iterable[str]) -> dict[str, Ran]:
+        places = {_path(home, path): path for path in paths}
+        texts = {places[full]: content.decode(errors="replace") for full, content in head.read(places).items()}
+        return {path: Ran(home=home, text=text.replace("\r\n", "\n")) for path, text in texts.items()}
+
+    def of(self, compiled: Compiled, jobs: Iterable[Planned]) -> dict[str, Ran]:
+        """Return the last run of some jobs of an environment by path, those from other folders too.
+
+        A run elsewhere counts before one of another namespace, and before any if its manifest is the compiled one.
+        """
+        assert compiled.environment is not None
+        found = self.committed(compiled.folder, jobs)
+        texts = {file.path: file.text for file in compiled.files}
+        if self.head is None:
+            return found
+        for one in jobs:
+            ran, there = found.get(one.path), one.manifest["metadata"]["namespace"]
+            stays = ran is not None and ran.namespace in ("", there)
+            for home in self.head.homes.get(one.path, ()):
+                same = not self.head.differs(_path(home, one.path), texts[one.path])
+                if (same or not stays) and self._gave(home, compiled.environment, str(one.because[-1])):
+                    other = self._runs(self.head, home, [one.path])
+                    found |= {path: run for path, run in other.items() if run.namespace == there}
         return found
 
-    def of(self, environment: Environment, planned: Planned, there: Iterable[Ran]) -> Ran | None:
-        """Return the one of some committed manifests that the cluster knows as the last run of a job."""
-        metadata = planned.manifest["metadata"]
-        own = self.head.path(environment.folder) if self.head else ""
-
-        def rank(ran: Ran) -> tuple[bool, bool, bool]:
-            stays = ran.namespace in ("", metadata["namespace"])
-            return stays and ran.name == metadata["name"], stays, ran.home == own
-
-        for ran in sorted(there, key=rank, reverse=True):
-            if ran.home == own or (rank(ran)[1] and self._gave(ran.home, environment, planned.because[-1])):
-                return ran
-        return None
-
-    def _gave(self, home: str, taker: Environment, job: str | int) -> bool:
-        """Tell whether an environment had the training of another one's job in HEAD, and does not have it any more."""
+    def _gave(self, home: str, taker: Environment, job: str) -> bool:
+        """Tell whether another environment had the training of a job in HEAD, and does not have it any more."""
         from tfgitops.review.environmentreview import cluster_at  # noqa: PLC0415 - for jobs that may have moved
 
         assert self.head is not None
         folder = self.head.top / home
-        if cluster_at(self.head, folder) not in (None, taker.cluster):
+        if folder == taker.folder.resolve():
+            return False
+        if home not in self._clusters:
+            self._clusters[home] = cluster_at(self.head, folder)
+        if self._clusters[home] not in (None, taker.cluster):
             return False
         if not is_there(folder / SPEC):
             return True
-        other = compile_environment(folder, self._session.plugins, self._session.project).environment
+        if home not in self._present:
+            compiled = compile_environment(folder, self._session.plugins, self._session.project)
+            self._present[home] = compiled.environment
+        other = self._present[home]
         if other is None:  # its manifests stay, and so does the run
             return False
         return (other.namespace, other.cluster) != (taker.namespace, taker.cluster) or job not in other.by_name
@@ -126,11 +138,20 @@ class LastRuns:
         from tfgitops.review.committedspecs import CommittedSpec  # noqa: PLC0415 - for jobs that were pinned
 
         head, job = self.head, str(planned.because[-1])
-        files = [f"{ran.home}/{name}".removeprefix("./") for name in (SPEC, f"jobs/{job}.yaml")]
-        if head is None or not any(ran.name.encode() in content for content in head.read(files).values()):
+        if head is None:
+            return False
+        if ran.home not in self._specs:
+            own = tuple(f"{ran.home}/{name}".removeprefix("./") for name in (SPEC, "jobs/"))
+            self._specs[ran.home] = b"".join(head.read(path for path in head.blobs if path.startswith(own)).values())
+        if ran.name.encode() not in self._specs[ran.home]:  # most jobs were not pinned
             return False
         then = replace(head, moves={head.path(environment.folder): ran.home})
         root, schema = self._session.project.root, self._session.plugins.schema
         spec = CommittedSpec(now=environment, base=then, root=root, schema=schema, jobs={job}).environment
         past = spec.by_name.get(job) if spec else None
         return past is not None and bool(past.pin) and past.own == planned.own
+
+
+def _path(home: str, path: str) -> str:
+    """Return the path of a manifest from the top of the repository."""
+    return f"{home}/{MANIFESTS}/{path}".removeprefix("./")

@@ -34,17 +34,16 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
     provenance = Provenance(environment, session.plugins)
     there = last.committed(compiled.folder, [one for one in wanted if not one.text])
     for one in wanted:
-        for change in filter(None, (ran.change(one) for ran in there.get(one.path, ()))):
-            if change.verdict == "refused":
-                (name, old, new), *_ = fields_of(change)
-                first = change.hard[0]
-                origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
-                yield Diagnostic(
-                    code="TF501", span=origin.span if origin else environment.places.span(one.because),
-                    message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
-                    f"{new}: the cluster refuses the update, and the sync stops there",
-                    hint=_WAY_OUT,
-                )  # fmt: skip
+        change = there[one.path].change(one) if one.path in there else None
+        if change and change.verdict == "refused":
+            (name, old, new), *_ = fields_of(change)
+            first = change.hard[0]
+            origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
+            yield Diagnostic(
+                code="TF501", span=origin.span if origin else environment.places.span(one.because), hint=_WAY_OUT,
+                message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
+                f"{new}: the cluster refuses the update, and the sync stops there",
+            )  # fmt: skip
 
 
 def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:

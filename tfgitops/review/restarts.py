@@ -113,10 +113,9 @@ class Guard:
         jobs = {job.route: job for job in environment.jobs}
         if self._last.head is None:  # a missing manifest may be a new one
             differ = [one for one in differ if changed[one.path] != "missing"]
-        there = self._last.committed(compiled.folder, differ)
-        found = []
+        last, found = self._last.of(compiled, differ), []
         for planned in differ:
-            ran = self._last.of(environment, planned, there.get(planned.path, ()))
+            ran = last.get(planned.path)
             scaled = self._asked(environment, planned, ran) if ran and ran.header and ran.name else None
             if ran and scaled is not None:
                 job = jobs[planned.because]
