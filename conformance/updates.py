@@ -23,7 +23,8 @@ from fields import Draw, spec_value
 from jobupdates import judge_update
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
-from tfgitops.review.changes import VERDICTS, Change, changes_between
+from tfgitops.review.changes import VERDICTS, Change
+from tfgitops.review.pairing import changes_between
 from tfgitops.targets.volcano.defaults import immutable_changes
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Trial:
             tried.seen["job" if change.is_job else change.kind].add(change.verdict)
             if change.is_job and change.before and change.after:
                 tried.wrong += [f"{change.path}: {wrong}" for wrong in disagreements(change)]
-            if change.verdict == "in place":
+            if change.verdict in ("in place", "restart"):
                 assert change.before is not None
                 assert change.after is not None
                 tried.in_place.append((change.before, change.after))

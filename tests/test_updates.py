@@ -9,7 +9,7 @@ import pytest
 import updates
 import verdicts
 
-from tfgitops.review.changes import changes_between
+from tfgitops.review.pairing import changes_between
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.kubernetes.shape import shape_of
@@ -45,7 +45,7 @@ def test_the_page_is_fresh(found: Any) -> None:
     ("key", "expected"),
     [
         ("role.image", ("new run", "new run")),
-        ("role.replicas", ("new run", "in place")),
+        ("role.replicas", ("new run", "in place or restart")),
         ("job.priorityClassName", ("in place", "in place")),
         ("job.labels", ("in place", "in place")),
         ("job.strategy", ("new run", "nothing")),

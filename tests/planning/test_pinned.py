@@ -203,12 +203,32 @@ def test_from_does_not_carry_a_pin(compile_spec: Callable[..., Result], committe
     assert result.files[JOB] == committed[JOB]
 
 
-def test_a_base_file_may_pin_a_job(compile_spec: Callable[..., Result], committed: dict[str, str]) -> None:
-    base = HEAD + f"jobs: {{train: {{pin: {name_of(committed[JOB])}}}}}\n"
+@pytest.mark.parametrize("key", ["pin: train-0123abcd", "rerun: 7"])
+def test_extends_carries_neither_pin_nor_rerun(key: str, compile_spec: Callable[..., Result]) -> None:
+    """pin-1: the environment that it extends has a run of its own."""
+    other = spec_with(SPEC, {"jobs.train." + key.split(":", maxsplit=1)[0]: key.split()[1]})
+    plain = compile_spec("extends: ../other/environment.yaml\n" + SPEC, {"../other/environment.yaml": SPEC})
+    result = compile_spec("extends: ../other/environment.yaml\n" + SPEC, {"../other/environment.yaml": other})
+    assert result.ok, result.text
+    assert result.files == plain.files
+    copied = compile_spec(
+        "extends: ../other/environment.yaml\n" + spec_with(SPEC, {"jobs.copy.from": "train"}),
+        {"../other/environment.yaml": other},
+    )
+    assert copied.ok, copied.text
+
+
+@pytest.mark.parametrize("key", ["pin: train-0123abcd", "rerun: 7"])
+def test_a_file_that_is_no_environment_has_nothing_to_pin_or_rerun(
+    key: str, compile_spec: Callable[..., Result]
+) -> None:
+    base = f"{HEAD}jobs:\n  train:\n    {key}\n"
     result = compile_spec("extends: ../base.yaml\n" + MOVED_ON, {"../base.yaml": base})
-    assert result.files[JOB] == committed[JOB]
-    freed = spec_with(MOVED_ON, {"jobs.train.pin": None})
-    assert compile_spec("extends: ../base.yaml\n" + freed, {"../base.yaml": base}).files[JOB] != committed[JOB]
+    assert f"error[TF201]: no environment gets `{key.split(':', maxsplit=1)[0]}` from this file" in result.text
+    assert "base.yaml:6:5" in result.text
+    assert "write it below `jobs.train` of that environment" in result.text
+    nothing = f"{HEAD}jobs: {{train: {{{key.split(':', maxsplit=1)[0]}: ~}}}}\n"
+    assert compile_spec("extends: ../base.yaml\n" + MOVED_ON, {"../base.yaml": nothing}).ok
 
 
 def test_a_file_of_jobs_may_pin_its_job_and_a_job_may_move_into_one(

@@ -157,6 +157,36 @@ def test_what_is_taken_out_of_an_anchor_is_one_cause(anchored: Repository) -> No
     assert _causes(anchored) == dict.fromkeys("abc", ("x-common.image (removed) prod/environment.yaml:14",))
 
 
+ALIAS = """\
+x-other: &other {image: r.io/t:1, env: {A: 2, B: 2}}
+jobs:
+  a: {image: r.io/t:1, command: [x], env: &e {A: 1, B: 2}, worker: 1}
+  b: {image: r.io/t:1, command: [y], env: *e, worker: 1}
+  c: {image: r.io/t:1, command: [y], env: {A: 3, B: 2}, worker: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "causes"),
+    [
+        ("env: {A: 3, B: 2}", "env: *e", {"c": ("jobs.c.env prod/environment.yaml:18",)}),
+        (", env: *e", "", {"b": ("jobs.b.env (removed) prod/environment.yaml:17",)}),
+        ("env: *e", "env: {A: 4, B: 2}", {"b": ("jobs.b.env.A prod/environment.yaml:17",)}),
+        ("env: {A: 3, B: 2}", "<<: *other", {"c": ("jobs.c.<< prod/environment.yaml:18",)}),
+        ("{A: 1,", "{A: 5,", dict.fromkeys("ab", ("jobs.a.env.A prod/environment.yaml:16",))),
+    ],
+)
+def test_an_alias_that_changes_is_the_cause_and_not_the_line_that_it_leads_to(
+    repository: Repository, old: str, new: str, causes: dict[str, tuple[str, ...]]
+) -> None:
+    """The case his-6."""
+    text = repository.read(SPEC)
+    repository.write(SPEC, text[: text.index("jobs:")] + ALIAS)
+    repository.keep()
+    repository.prod((old, new))
+    assert _causes(repository) == causes
+
+
 def test_an_alias_that_a_job_takes_is_its_own(anchored: Repository) -> None:
     written = "a: {image: r.io/t:1, worker: {replicas: 2, cpu: 2}, command: [x]}"
     anchored.prod(("a: {<<: *common, command: [x]}", written))

@@ -196,6 +196,71 @@ def test_a_change_that_needs_no_restart_does_not_open_the_guard(repository: Repo
     assert "nobody changed: bert, resnet, shards" in result.stderr
 
 
+def test_an_alias_for_labels_does_not_open_the_guard(repository: Repository) -> None:
+    repository.prod(
+        ("  bert:\n", "  bert:\n    labels: {team: a}\n"), ("  shards:\n", "  shards:\n    labels: {team: a}\n")
+    )
+    repository.keep()
+    repository.prod(("bert:\n    labels: {team", "bert:\n    labels: &l {team"))
+    repository.prod(("shards:\n    labels: {team: a}", "shards:\n    labels: *l"))
+    _bump(repository)
+    assert "nobody changed: bert, resnet, shards" in run("build").stderr
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_edit_that_was_not_in_force_is_no_consent(repository: Repository, moved: bool) -> None:
+    """The case his-7."""
+    run("pin", "environments/prod", "bert")
+    repository.prod(("{replicas: 2, cpu: 4, gpu: 1}", "{replicas: 2, cpu: 6, gpu: 1}"))
+    repository.build()
+    repository.commit("pinned")
+    folder = "environments/live" if moved else "environments/prod"
+    if moved:
+        shutil.move(repository.top / "environments/prod", repository.top / folder)
+    said = run("unpin", folder, "bert").stdout
+    assert f"bert: `build --restart {folder.rpartition('/')[2]}/bert` makes a new run" in said
+    result = run("build")
+    assert result.exit_code == 1
+    assert "a training of" in result.stderr
+    assert "that nobody changed: bert" in result.stderr
+
+
+def test_an_edit_with_the_end_of_its_pin_is_consent(repository: Repository) -> None:
+    run("pin", "environments/prod", "bert")
+    repository.build()
+    repository.commit("pinned")
+    repository.prod(("{replicas: 2, cpu: 4, gpu: 1}", "{replicas: 2, cpu: 6, gpu: 1}"))
+    assert "bert: the next build makes a new run" in run("unpin", "environments/prod", "bert").stdout
+    repository.build()
+
+
+@pytest.mark.parametrize("line", ["own 00000000", "jobs.other; do not edit."])
+def test_an_edited_first_line_of_a_pinned_manifest_is_told(repository: Repository, line: str) -> None:
+    """The case his-8."""
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    run("pin", "environments/prod", "bert")
+    repository.build()
+    repository.keep()
+    first = repository.read(path).partition("\n")[0]
+    own = first.rpartition(" ")[2]
+    edited = first.replace(own, "00000000") if line.startswith("own") else first.replace("jobs.bert", "jobs.bert ")
+    repository.write(path, repository.read(path).replace(first, edited))
+    if line.startswith("own"):
+        result = run("build")
+        assert result.exit_code == 1
+        assert "manifests/workloads/job-bert.yaml was edited: its first line is not the committed one" in result.stderr
+        assert f"git checkout -- {path}" in result.stderr
+        repository.commit("edited")
+        assert "the first line of manifests/workloads/job-bert.yaml was edited" in " ".join(
+            repository.review().stdout.split()
+        )
+        run("unpin", "environments/prod", "bert")
+        _bump(repository)
+        assert "nobody changed: bert, resnet, shards" in run("build").stderr
+    else:
+        assert run("build").exit_code == 1
+
+
 def test_nor_does_it_in_a_role(repository: Repository) -> None:
     repository.prod(("minAvailable: 1", "minAvailable: 2"))
     _bump(repository)

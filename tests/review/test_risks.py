@@ -139,6 +139,57 @@ def test_what_returns_is_one_line_however_many_trainings(repository: Repository)
     repository.base(("tf:2.22", "tf:2.21"))
     (risk,) = _risks(repository, "returns")
     assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
+    assert "for up to 30 s, Volcano loses a new run, and nothing ends it" in risk["message"]
+    assert "set `rerun` for a name of its own" in risk["advice"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "seconds"), [("worker: {replicas: 2,", 600), ("tasks: {shard: {replicas: 4,", 90)]
+)
+def test_a_returning_name_is_in_danger_as_long_as_its_slowest_pod_ends(
+    repository: Repository, replicas: str, seconds: int
+) -> None:
+    """The case upd-3."""
+    path = "environments/prod/environment.yaml"
+    slow = f"{replicas} pod: {{spec: {{terminationGracePeriodSeconds: {seconds}}}}},"
+    repository.write(path, repository.read(path).replace(replicas, slow))
+    repository.keep()
+    repository.base(("tf:2.21", "tf:2.22"))
+    repository.keep()
+    repository.base(("tf:2.22", "tf:2.21"))
+    (risk,) = _risks(repository, "returns")
+    assert f"for up to {seconds} s" in risk["message"]
+
+
+def test_a_claim_that_grows_must_be_bound(repository: Repository) -> None:
+    """The case upd-6."""
+    repository.prod(("size: 10Gi", "size: 20Gi"))
+    (risk,) = _risks(repository, "grows")
+    assert "must be bound" in risk["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("replicas: 4, cpu: 2", "replicas: 6, cpu: 2", "only while it runs: a finished job starts no pod, and `rerun`"),
+        (
+            "    minAvailable: 1\n",
+            "    minAvailable: 1\n    priorityClassName: high\n",
+            "pods that run keep their priority",
+        ),
+        ("    minAvailable: 1\n", "    minAvailable: 2\n", ""),
+        ("    minAvailable: 1\n", "    minAvailable: 1\n    labels: {replicas: a}\n", ""),
+    ],
+)
+def test_it_is_said_how_far_a_change_in_place_reaches(repository: Repository, old: str, new: str, said: str) -> None:
+    """The cases upd-7 and upd-9."""
+    repository.prod((old, new))
+    document = json.loads(repository.review("--format", "json").stdout)
+    (change,) = document["environments"][0]["changes"]
+    assert change["verdict"] == "in place"
+    assert said in (change["reason"] or "") if said else change["reason"] is None
+    assert said in " ".join(repository.review().stdout.split())
+    assert said in repository.review("--format", "markdown").stdout.replace("\\", "")
 
 
 def test_another_namespace_is_no_case_for_pins(repository: Repository) -> None:

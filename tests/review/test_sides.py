@@ -204,3 +204,34 @@ def test_devices_by_resource_claims_are_in_the_totals(repository: Repository) ->
     [vision] = [one for one in _json()["queues"] if one["name"] == "vision"]
     [claimed] = [one for one in vision["amounts"] if one["resource"] == "resource.k8s.io/claims"]
     assert (claimed["title"], claimed["before"], claimed["after"]) == ("claimed devices", "0", "3")
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_a_spec_that_was_removed_and_not_built_stops_its_trainings(repository: Repository, built: bool) -> None:
+    """The case his-4."""
+    (repository.top / PROD_SPEC).unlink()
+    repository.commit("unbuilt")
+    if built:
+        repository.build()
+    result = run("review", "--against", "HEAD", "--exit-code")
+    assert result.exit_code == 1
+    assert "3 trainings stop" in result.stdout
+    assert "environments/prod (cluster eu-1): there is no spec any more" in result.stdout
+    assert run("review", "environments/prod", "--against", "HEAD").exit_code == 0
+
+
+def test_a_spec_that_moved_and_was_not_built_takes_its_trainings_along(repository: Repository) -> None:
+    (repository.top / "environments/live").mkdir()
+    shutil.move(repository.top / PROD_SPEC, repository.top / "environments/live/environment.yaml")
+    repository.commit("unbuilt")
+    repository.base(("tf:2.21", "tf:2.22"))
+    result = run("build", "environments/live")
+    assert "would restart 3 trainings of environments/live that nobody changed" in result.stderr
+    assert "3 trainings restart" in run("review", "--against", "HEAD").stdout
+
+
+def test_manifests_of_others_below_such_a_folder_are_no_environment(repository: Repository) -> None:
+    repository.write("tools/manifests/workloads/job-x.yaml", "apiVersion: v1\nkind: Job\nmetadata: {name: x}\n")
+    repository.commit("others")
+    shutil.rmtree(repository.top / "tools")
+    assert "tools" not in run("review", ".", "--against", "HEAD").stdout

@@ -103,3 +103,28 @@ def test_nor_is_it_in_a_role(role: str) -> None:
     text = "jobs:\n  a: {worker: {replicas: 2}, tasks: {t: {replicas: 1}}}\n"
     assert _own(text) == _own(spec_with(text, {f"jobs.a.{role}.minAvailable": 1}))
     assert _own(text) != _own(spec_with(text, {f"jobs.a.{role}.cpu": 1}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("labels: {team: a}, command: [y]", "labels: *l, command: [y]"),
+        ("labels: {team: a}, command: [y]", "labels: {team: *t}, command: [y]"),
+        ("command: [y]}", "annotations: *l, priorityClassName: *t, command: [y]}"),
+        ("worker: {cpu: 1}", "worker: {cpu: 1, minAvailable: *n}"),
+        ("command: [y]}", "command: [y], <<: *mild}"),
+    ],
+)
+def test_an_alias_that_brings_what_makes_no_new_run_is_no_consent(old: str, new: str) -> None:
+    """The case his-1."""
+    text = (
+        "x-mild: &mild {labels: {a: b}, minAvailable: 1}\njobs:\n"
+        "  one: {labels: &l {team: &t a}, minAvailable: &n 1, command: [x]}\n"
+        "  two: {labels: {team: a}, command: [y]}\n  three: {worker: {cpu: 1}}\n"
+    )
+    assert _own(cut(text, old, new)) == _own(text)
+
+
+def test_a_merge_is_consent_as_far_as_it_brings_what_restarts() -> None:
+    text = "x-both: &both {labels: {a: b}, image: r}\njobs:\n  one: {labels: {a: b}, image: r}\n  two: {worker: 1}\n"
+    assert _own(cut(text, "two: {worker: 1}", "two: {<<: *both, worker: 1}"))["two"] != _own(text)["two"]

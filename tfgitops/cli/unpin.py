@@ -26,5 +26,5 @@ def unpin(
     if format_ == "text" and not quiet:
         [compiled] = compile_all(session)
         print(*(f"unpinned  {gone.place}  {gone.name}" for gone in done), sep="\n")
-        print(*(outlook(compiled, gone) for gone in done), sep="\n")
+        print(*(outlook(compiled, gone, session) for gone in done), sep="\n")
     return show((), format_, no_colour=no_color)

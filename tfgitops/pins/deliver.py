@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import alone, apply, compare
+from tfgitops.review.restarts import Guard
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def deliver(
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
+    guard = Guard(session)
     compiled: list[tuple[Path, Compiled | None]] = [(one.folder, one) for one in results]
     for folder, given in [*compiled, *((folder, None) for folder in session.abandoned)]:
         one = Delivery(folder=folder, given=given, compiled=given)
@@ -59,27 +61,26 @@ def deliver(
                     one.differences = compare(folder, one.files)
                 else:
                     with alone(folder, lambda folder=folder: waiting(folder)):  # type: ignore[misc]
-                        _write(one, session, consent)
+                        _write(one, session, consent, guard)
                 one.done = True
         except CompileError as error:
             one.diagnostics = error.diagnostics
         yield one
 
 
-def _write(one: Delivery, session: Session, consent: Consent) -> None:
+def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> None:
     """Write one environment; where jobs are to be pinned, it is compiled once more before.
 
     Raises CompileError if a training would restart by accident, or the output cannot be written.
     """
     one.differences = compare(one.folder, one.files)
+    if one.compiled:
+        guard.refuse(one.compiled, one.differences)
     if one.compiled and not consent.all:
-        from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check needs no guard
-
-        guard = Guard(one.compiled, session)
-        restarts = [restart for restart in guard.restarts(one.differences) if not consent.covers(restart)]
+        restarts = [restart for restart in guard.restarts(one.compiled, one.differences) if not consent.covers(restart)]
         if restarts and not consent.pin_rest:
             one.restarts = restarts
-            raise CompileError(guard.diagnose(restarts))
+            raise CompileError(guard.diagnose(one.compiled, restarts))
         if restarts:
             from tfgitops.pins.pinning import pin_rest  # noqa: PLC0415 - few builds edit a spec
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.pipeline import compile_environment
-from tfgitops.compiler.write import replace_file
+from tfgitops.compiler.write import compare, replace_file
 from tfgitops.pins.specedits import SpecFiles, all_or_none
 from tfgitops.planning.pinned import RefusedError, committed_job, job_path
 from tfgitops.spec.committed import MANIFESTS, read_manifest, texts
@@ -115,14 +115,8 @@ def unpin_jobs(folder: Path, jobs: Iterable[str]) -> list[Pin]:
     pinned = {}
     for job in spec.known(jobs):
         pinned[job] = str(spec.jobs[job].get("pin") or "")
-        document, route = spec.place(job)
         if not pinned[job]:
             spec.refuse(f"the job '{job}' is not pinned", "", spec.span(job))
-        elif document.depth(route) < len(route):
-            pin = ("jobs", job, "pin")
-            at = next(d.span(pin, on_key=True) for d in spec.source.documents if d.depth(pin) == len(pin))
-            hint = f"take it out there, or write `pin: ~` for '{job}' in {document.name}"
-            spec.refuse(f"the pin of '{job}' is inherited", hint, at)
     spec.stop_on_errors()
 
     weaker = [document for document in spec.source.documents[1:] if not document.prefix]
@@ -145,9 +139,9 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     CompileError if a committed manifest cannot be kept, a file cannot be edited, or the pinned spec does not compile.
     """
     folder, restarts = compiled.folder, list(restarts)
-    names = {restart.job.name: restart.old_name for restart in restarts}
-    committed = {folder / MANIFESTS / restart.planned.path: restart.committed for restart in restarts}
-    committed_names(folder, names, {restart.planned.path: restart.committed for restart in restarts})
+    names = {restart.job.name: restart.ran.name for restart in restarts}
+    committed = {folder / MANIFESTS / restart.planned.path: restart.ran.text for restart in restarts}
+    committed_names(folder, names, {restart.planned.path: restart.ran.text for restart in restarts})
     assert compiled.environment is not None
     sources = [document.path for document in compiled.environment.places.documents]
     try:
@@ -163,8 +157,10 @@ def pin_rest(compiled: Compiled, restarts: Iterable[Restart], session: Session) 
     return again, [f"pinned  {pin.place}  {pin.name}" for pin in pins]
 
 
-def outlook(compiled: Compiled, pin: Pin) -> str:
+def outlook(compiled: Compiled, pin: Pin, session: Session) -> str:
     """Say what the next build does with an unpinned job, after a compile of the edited spec."""
+    from tfgitops.review.restarts import Guard  # noqa: PLC0415 - for one command
+
     if not compiled.ok or compiled.environment is None:
         return f"{pin.job}: the spec is not valid without the pin; see `tfgitops validate`"
     environment = compiled.environment
@@ -183,7 +179,10 @@ def outlook(compiled: Compiled, pin: Pin) -> str:
     old = json.loads(json.dumps(old).replace(pin.name, name))
     changes = [_field(old, route) for route in immutable_changes(old, new)]
     what = f"{pin.name} → {name}: {a_few(changes, _SHOWN)}"
-    return f"{pin.job}: `build --restart {environment.name}/{pin.job}` makes a new run, {what}"
+    restarts = Guard(session).restarts(compiled, compare(compiled.folder, compiled.files))
+    asked = any(restart.job.name == pin.job for restart in restarts)
+    build = f"`build --restart {environment.name}/{pin.job}`" if asked else "the next build"
+    return f"{pin.job}: {build} makes a new run, {what}"
 
 
 def _field(manifest: dict[str, Any], route: Route) -> str:

@@ -32,7 +32,8 @@ _OPEN_ROWS = 6  # a longer list is folded
 _ITEMS_MAX = 40
 _STALE_MAX = 3
 _TITLES: dict[Verdict, str] = {
-    "refused": "Refused by the cluster", "renamed": "Renamed, and start anew", "added": "New", "removed": "Go away",
+    "refused": "Refused by the cluster", "renamed": "Renamed, and start anew",
+    "restart": "Change in place, and restart", "added": "New", "removed": "Go away",
     "in place": "Change in place",
 }  # fmt: skip
 
@@ -177,7 +178,8 @@ def _change(change: Change) -> str:
         return f"- {_code(change.old_name)} → {_code(change.new_name)}"
     if change.verdict in ("added", "removed"):
         return f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
-    return f"- {name}: {_plain(change.reason) if change.reason else '; '.join(_fields(words.fields_of(change)))}"
+    fields = () if change.verdict == "refused" and change.reason else _fields(words.fields_of(change))
+    return f"- {name}: {'; '.join([*fields, *([_plain(change.reason)] if change.reason else [])])}"
 
 
 def _queues(review: Review) -> Iterator[str]:

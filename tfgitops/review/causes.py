@@ -167,7 +167,7 @@ class Causes:
 
     def of(self, job: Job, planned: Planned, change: Change) -> list[Cause]:
         """Return the causes of a job's new run, sorted; none if no line of the specs changed it."""
-        asked = {id(other): other for field in change.hard for other in _asked_by(field, change)}
+        asked = {id(other): other for field in _telling(change) for other in _asked_by(field, change)}
         fields = list(asked.values())
         if self._since is None:
             return self._said_now(job, planned, fields)
@@ -217,15 +217,17 @@ class Causes:
         document, route = difference.place
         if origin is not None and len(origin.at) > len(route):
             route = origin.at
+        link = difference.link(route)
         if difference.kind != "removed":
-            return self._place(document, route)
-        home = document.home(route)
+            return self._place(document, route, link)
+        home = link or document.home(route)
         there = difference.now or self._environment.places.documents[0]
         span = there.span(home[:-1] if isinstance(home[-1], int) else home)
         return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
-    def _place(self, document: File, route: Route) -> Cause:
-        return Cause(span=document.span(route), route=document.home(route), own=self._is_own(document))
+    def _place(self, document: File, route: Route, link: Route | None = None) -> Cause:
+        span = document.span(link, on_key=True) if link else document.span(route)
+        return Cause(span=span, route=link or document.home(route), own=self._is_own(document))
 
     def _is_own(self, document: File) -> bool:
         return bool(document.prefix) or document.path.parent == self._environment.folder
@@ -235,6 +237,11 @@ def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
     """Yield the fields that explain a field: addresses follow from the numbers of pods."""
     sizes = [other for other in change.fields if _is_size(other)] if is_discovery(field) else []
     yield from sizes or [field]
+
+
+def _telling(change: Change) -> Iterable[FieldChange]:
+    """Return the fields that start a job anew: those that cannot change in place, else the numbers of its pods."""
+    return change.hard or filter(_is_size, change.fields)
 
 
 def is_discovery(field: FieldChange) -> bool:

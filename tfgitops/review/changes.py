@@ -13,13 +13,17 @@ from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
-from tfgitops.targets.volcano.identity import PLACEHOLDER, digest, is_mutable
+from tfgitops.targets.volcano.identity import is_mutable
+from tfgitops.targets.volcano.loss import scale_down
+from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     Json = dict[str, Any]
 
+_GROWN = "only while it runs: a finished job starts no pod, and `rerun` starts it again"
+_RANKED = "pods that run keep their priority"
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
@@ -93,7 +97,7 @@ def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-Verdict = Literal["refused", "new run", "renamed", "added", "removed", "in place", "unchanged"]
+Verdict = Literal["refused", "new run", "renamed", "restart", "added", "removed", "in place", "unchanged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """The possible verdicts on an object, the most important for a reviewer first."""
 
@@ -103,7 +107,8 @@ class Change:
     """The verdict on one object; ``before`` and ``after`` are its manifests, None where there is none.
 
     ``fields`` are the fields that differ, without a job's own name. ``hard`` are those that cannot change in place:
-    they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else.
+    they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else,
+    or why a job restarts that changes in place, or how far that change reaches.
     """
 
     verdict: Verdict
@@ -194,54 +199,35 @@ def job_name(manifest: Mapping[str, Any]) -> str:
     return str((metadata.get("labels") or {}).get(JOB_LABEL) or metadata["name"])
 
 
-def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
-    """Return the changes between two sets of manifests by path, without unchanged objects.
-
-    An object keeps its identity when its file moves, as a Queue's does with its parent. A job is identified by its
-    file, whatever its name. A removed and an added job that differ only in the name are one renamed job.
-    """
-    found = [change for path in {**after, **before} for change in changes_of(path, before.get(path), after.get(path))]
-    pairs = pairs_of(found, identity, _kin)
-    given = {id(old) for old in pairs.values()}
-    found = [_joined(pairs[id(one)], one) if id(one) in pairs else one for one in found if id(one) not in given]
-    return [change for change in found if change.verdict != "unchanged"]
-
-
 def changes_of(path: str, before: Json | None, after: Json | None) -> list[Change]:
-    """Return the changes of one file: two where another object replaces the first."""
-    if before is None or after is None:
-        return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
-    other, jobs = identity(before) != identity(after), is_job(before) and is_job(after)
-    if other and not jobs:
+    """Return the changes of one file: two where another object replaces the first, be it the next run of a job."""
+    if before is not None and after is not None:
+        if identity(before) == identity(after):
+            return [compared(path, before, after)]
         return [*changes_of(path, before, None), *changes_of(path, None, after)]
+    return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
+
+
+def compared(path: str, before: Json, after: Json) -> Change:
+    """Return what becomes of one object, or of a job whose next run has another name."""
+    other, jobs = identity(before) != identity(after), is_job(before) and is_job(after)
     fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
     hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
-    return [Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)]
+    reason = ""
+    if jobs and verdict == "in place":
+        disturbs, reason = scale_down(before, after)
+        verdict, reason = "restart" if disturbs else "in place", reason or _limits(before, after)
+    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 
-def pairs_of(changes: Sequence[Change], *kins: Callable[[Json], Any]) -> dict[int, Change]:
-    """Return the removed change of the same object for each added one, by the `id` of the added one.
-
-    Two manifests are of the same object if a function of ``kins`` gives the same value for both, and not None; the
-    first function that finds a pair counts.
-    """
-    pairs: dict[int, Change] = {}
-    for kin in kins:
-        given = {id(old) for old in pairs.values()}
-        left = [one for one in changes if one.verdict == "removed" and id(one) not in given]
-        gone = {known: one for one in left if (known := kin(one.manifest)) is not None}
-        for one in changes if gone else ():
-            if one.verdict == "added" and id(one) not in pairs and (old := gone.pop(kin(one.manifest), None)):
-                pairs[id(one)] = old
-    return pairs
-
-
-def _joined(old: Change, new: Change) -> Change:
-    """Join the removal of an object with its addition elsewhere."""
-    if old.is_job and old.old_name != new.new_name:
-        return replace(new, verdict="renamed", before=old.before)
-    return changes_of(new.path, old.before, new.after)[0]
+def _limits(before: Json, after: Json) -> str:
+    """Say how far a change of a job in place reaches."""
+    old, new = before["spec"], after["spec"]
+    tasks = zip(old.get("tasks", ()), new.get("tasks", ()), strict=False)
+    grown = any(replicas_of(then) < replicas_of(now) for then, now in tasks)
+    ranked = old.get("priorityClassName") != new.get("priorityClassName")
+    return "; ".join([_GROWN] * grown + [_RANKED] * ranked)
 
 
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
@@ -262,13 +248,3 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     if old == new or value is MISSING:
         return value
     return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))
-
-
-def _kin(manifest: Json) -> str | None:
-    """Return a digest of what two runs of one training share whatever its name; None for other objects."""
-    if not is_job(manifest):
-        return None
-    name, job = manifest["metadata"]["name"], job_name(manifest)
-    text = json.dumps(manifest["spec"], ensure_ascii=False).replace(name, PLACEHOLDER)
-    label = json.dumps({JOB_LABEL: job})[1:-1]
-    return digest(json.loads(text.replace(label, json.dumps({JOB_LABEL: ""})[1:-1])))

@@ -132,7 +132,7 @@ class SettingsFile:
         """Return the route at which a value stands: there are no aliases."""
         return route
 
-    def span(self, route: Route) -> Span:
+    def span(self, route: Route, *, on_key: bool = False) -> Span:  # noqa: ARG002 - as of a Document
         """Find the place of a setting, else the nearest one, in the file as it is now."""
         for end in range(len(route), len(TABLE), -1):
             value = reach(self.settings, route[len(TABLE) : end])

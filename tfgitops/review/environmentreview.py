@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.write import compare
 from tfgitops.review import phrases
 from tfgitops.review.causes import Cause, Causes
-from tfgitops.review.changes import (
-    VERDICTS,
-    Change,
-    as_stored,
-    changes_between,
-    changes_of,
-    identity,
-    is_job,
-    job_name,
-    manifest_in,
-    pairs_of,
-)
+from tfgitops.review.changes import VERDICTS, Change, as_stored, manifest_in
 from tfgitops.review.committedspecs import CommitTree
+from tfgitops.review.pairing import changes_of_all, paired
 from tfgitops.review.reviewresult import EnvironmentReview, Group
 from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS, read_header
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
@@ -36,31 +26,26 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
+    from tfgitops.review.pairing import Placed
 
     Json = dict[str, Any]
+    Files = Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BaseFiles:
-    """The files of one environment at a base: manifests by their path below ``manifests/``, and the spec's path."""
+def committed(base: Base, folders: Iterable[Path]) -> dict[str, Files]:
+    """Return the manifests of each environment at a base, by the path of its folder, past and present ones.
 
-    manifests: Mapping[str, str]
-    spec: str | None
-
-
-def committed(base: Base, folders: Iterable[Path]) -> dict[str, BaseFiles]:
-    """Return the files of each environment at a base, by the path of its folder, past and present ones.
-
-    An environment's folder is known by its spec, since it may itself lie below a folder called ``manifests``.
+    An environment's folder is known by its spec, since it may itself lie below a folder called ``manifests``; without
+    a spec, by the manifest of a training.
     """
-    specs = {path.rpartition("/")[0] or ".": path for path in base.blobs if path.rpartition("/")[2] == SPEC}
-    known = {*specs, *map(base.path, folders)}
+    specs = {path.rpartition("/")[0] or "." for path in base.blobs if path.rpartition("/")[2] == SPEC}
+    known = {*specs, *map(base.path, folders), *(home for homes in base.homes.values() for home in homes)}
     manifests: dict[str, dict[str, str]] = defaultdict(dict)
     for path in base.blobs:
         if path.endswith(READ_BY_CONTROLLERS) and (split := _split(path, known)):
             manifests[split[0]][split[1]] = path
     return {
-        folder: BaseFiles(manifests=manifests.get(folder, {}), spec=specs.get(folder))
+        folder: manifests.get(folder, {})
         for folder in sorted({*manifests, *specs})
         if not any(_split(f"{folder}/{SPEC}", {other}) for other in known)  # a spec among manifests is none
     }
@@ -76,43 +61,35 @@ def _split(path: str, known: Container[str]) -> tuple[str, str] | None:
     return None
 
 
-def review_environment(compiled: Compiled, was: BaseFiles | None, base: Base, session: Session) -> EnvironmentReview:
-    """Review an environment of the working tree."""
+def review_environment(compiled: Compiled, was: Files | None, base: Base) -> EnvironmentReview:
+    """Review an environment of the working tree, file by file."""
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
         return EnvironmentReview(name=phrases.named(folder), folder=folder, state="broken", cluster=folder.name)
-    old, still, notes = _manifests(base, was, {file.path: file for file in compiled.files})
-    objects = {planned.path: planned for planned in compiled.objects}
-    new = {path: planned.manifest for path, planned in objects.items() if path not in still}
-    changes = sort_changes(changes_between(old, new))
-    touched = {change.path for change in changes}
-    unchanged = [planned for planned in compiled.objects if planned.path not in touched]
-    groups = tuple(groups_of(compiled, base, changes, session))
+    old, still, notes = _manifests(base, was or {}, {file.path: file for file in compiled.files})
+    new = {planned.path: planned.manifest for planned in compiled.objects if planned.path not in still}
     return EnvironmentReview(
-        name=phrases.named(folder), folder=folder, state="compared" if was and was.manifests else "new",
-        cluster=environment.cluster, compiled=compiled, changes=tuple(changes),
-        unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        groups=groups, **differences_of(folder, compiled.files),
-        pinned=tuple(job.name for job in environment.jobs if job.pin),
-        notes=(*notes, *_stale(groups, base)),
+        name=phrases.named(folder), folder=folder, state="compared" if was else "new", cluster=environment.cluster,
+        compiled=compiled, changes=tuple(changes_of_all(old, new)), **differences_of(folder, compiled.files),
+        pinned=tuple(job.name for job in environment.jobs if job.pin), notes=tuple(notes),
     )  # fmt: skip
 
 
-def review_gone(folder: Path, was: BaseFiles, base: Base) -> EnvironmentReview:
+def review_gone(folder: Path, was: Files, base: Base) -> EnvironmentReview:
     """Review an environment that is gone, or gone from that cluster."""
     old, _, notes = _manifests(base, was, {})
     return EnvironmentReview(
-        name=phrases.named(folder), folder=folder, state="gone", cluster=cluster_at(base, was, folder) or folder.name,
-        notes=tuple(notes), changes=tuple(sort_changes(changes_between(old, {}))),
+        name=phrases.named(folder), folder=folder, state="gone", cluster=cluster_at(base, folder) or folder.name,
+        notes=tuple(notes), changes=tuple(changes_of_all(old, {})),
     )  # fmt: skip
 
 
-def cluster_at(base: Base, was: BaseFiles, folder: Path) -> str | None:
-    """Return the cluster of an environment at a base by its spec or what that extends; None if unreadable."""
-    if was.spec is None:
-        return None
-    reader = Reader(CommitTree(base=base))
-    for document in reader.chain(base.top / was.spec):
+def cluster_at(base: Base, folder: Path) -> str | None:
+    """Return the cluster of an environment at a base by its last spec or what that extends; None if unreadable."""
+    path = base.path(folder / SPEC)
+    there = base if path in base.blobs else base.last_with(path)
+    reader = Reader(CommitTree(base=there or base))
+    for document in reader.chain(base.top / path):
         if "cluster" in document.value:
             return str(document.value["cluster"] or folder.name)
     return None if has_errors(reader.diagnostics) else folder.name
@@ -124,10 +101,9 @@ def sort_changes(changes: Iterable[Change]) -> list[Change]:
 
 
 def _manifests(
-    base: Base, was: BaseFiles | None, files: Mapping[str, File]
-) -> tuple[dict[str, Json], set[str], list[str]]:
+    base: Base, paths: Files, files: Mapping[str, File]
+) -> tuple[dict[str, Json], set[str], list[str]]:  # fmt: skip
     """Return the committed manifests that differ from the compiled ones, the paths of the others, and notes."""
-    paths = was.manifests if was else {}
     differing = [
         path
         for path, full in paths.items()
@@ -196,46 +172,36 @@ def groups_of(compiled: Compiled, base: Base, changes: Iterable[Change], session
         )  # fmt: skip
 
 
-def moved_between(found: Sequence[EnvironmentReview], base: Base, session: Session) -> list[EnvironmentReview]:
-    """Join objects that one environment stops writing and another of the same cluster starts to write.
+def joined_between(found: Sequence[EnvironmentReview], base: Base, session: Session) -> list[EnvironmentReview]:
+    """Join what some environments stop writing with what they, or others of the same cluster, start to write.
 
-    A pair is the same object, or else two runs of one job in one namespace.
+    Only then the causes of new runs can be told, and which objects are unchanged.
     """
-    pairs: dict[int, Change] = {}
+    now: dict[tuple[Path | None, str], list[Placed]] = defaultdict(list)
+    givers: set[tuple[Path | None, str]] = set()
     for cluster in {one.cluster for one in found}:
-        changes = [change for one in found if one.cluster == cluster for change in one.changes]
-        pairs |= pairs_of(changes, identity, _job)
-    homes = {id(change): one.folder for one in found for change in one.changes}
-    return [_joined(one, pairs, homes, base, session) for one in found] if pairs else [*found]
+        here = [(one.folder, change) for one in found if one.cluster == cluster for change in one.changes]
+        for taker, (giver, change) in paired(here):
+            now[taker, cluster].append((giver, change))
+            givers |= {(giver, cluster)} if giver != taker else set()
+    keys = [(one.folder, one.cluster) for one in found]
+    return [_settled(one, now[key], key in givers, base, session) for one, key in zip(found, keys, strict=True)]
 
 
-def _job(manifest: Json) -> tuple[str, str] | None:
-    return (manifest["metadata"].get("namespace", ""), job_name(manifest)) if is_job(manifest) else None
-
-
-def _joined(
-    one: EnvironmentReview, pairs: Mapping[int, Change], homes: Mapping[int, Path], base: Base, session: Session
+def _settled(
+    one: EnvironmentReview, found: Sequence[Placed], gave: bool, base: Base, session: Session  # noqa: FBT001 - a fact
 ) -> EnvironmentReview:  # fmt: skip
-    """Return an environment's review without the objects it gave away, and with those it took over.
-
-    ``homes`` are the folders of the environments that the changes are in, by the `id` of the change.
-    """
-    changes: list[Change] = []
-    moves: dict[str, str] = {}
-    given = {id(old) for old in pairs.values()}
-    for change in one.changes:
-        if old := pairs.get(id(change)):
-            changes.append(changes_of(change.path, old.before, change.after)[0])
-            moves[base.path(one.folder)] = base.path(homes[id(old)])
-        elif id(change) not in given:
-            changes.append(change)
-    still = [change for change in changes if change.verdict == "unchanged"]
-    changes = sort_changes(change for change in changes if change.verdict != "unchanged")
-    groups = one.groups
-    if one.compiled and moves:
-        groups = tuple(groups_of(one.compiled, replace(base, moves=moves), changes, session))
+    """Return an environment's review with its changes, each beside the folder that had the object."""
+    changes = sort_changes(change for _, change in found if change.verdict != "unchanged")
+    touched = {change.path for change in changes if change.after is not None}
+    unchanged = [planned for planned in one.compiled.objects if planned.path not in touched] if one.compiled else []
+    groups: list[Group] = []
+    homes = {home: [change for other, change in found if other == home] for home, _ in found if home}
+    for home, moved in homes.items():
+        there = base if home == one.folder else replace(base, moves={base.path(one.folder): base.path(home)})
+        groups += groups_of(one.compiled, there, sort_changes(moved), session) if one.compiled else ()
     return replace(
-        one, changes=tuple(changes), groups=groups, unchanged=one.unchanged + len(still),
-        jobs_unchanged=one.jobs_unchanged + sum(change.is_job for change in still),
-        shared=bool(moves) or len(changes) + len(still) < len(one.changes),
+        one, changes=tuple(changes), groups=tuple(sorted(groups, key=lambda group: -len(group.changes))),
+        unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
+        shared=gave or any(home != one.folder for home in homes), notes=(*one.notes, *_stale(groups, base)),
     )  # fmt: skip

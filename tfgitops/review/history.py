@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
+from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, kind_of, read_file
 from tfgitops.spec.git import run_git
@@ -70,6 +71,21 @@ class Base:
             return None
         listed = _inside(self.top, files)
         return replace(self, commit=said[0], blobs=_blobs_of(self.top, said[0], listed), listed=listed)
+
+    def last_with(self, path: str) -> Base | None:
+        """Return the newest commit so far that had a removed file, listing nothing; None if none removed it."""
+        said = _git(self.top, "log", "-1", "--format=%P", "--diff-filter=D", self.commit, "--", path).split()
+        return replace(self, commit=said[0], blobs={}, listed=()) if said else None
+
+    @cached_property
+    def homes(self) -> Mapping[str, list[str]]:
+        """The folders that have a manifest of a training, by its path below ``manifests/``."""
+        found: dict[str, list[str]] = {}
+        for path in self.blobs:
+            home, _, file = f"./{path}".rpartition(f"/{MANIFESTS}/")
+            if file.startswith("workloads/job-"):
+                found.setdefault(file, []).append(home.removeprefix("./"))
+        return found
 
     def differs(self, path: str, text: str) -> bool:
         """Tell whether a file's text differs from the commit, by its object id."""

@@ -75,7 +75,7 @@ def _becomes(review: Review) -> list[str]:
         said.append(f"{broken} environment{' does' if broken == 1 else 's do'} not compile")
     thing = "training"
     for number, one, many in (
-        (counts["new run"] + counts["renamed"], "restarts", "restart"),
+        (counts["new run"] + counts["renamed"] + counts["restart"], "restarts", "restart"),
         (counts["added"], "starts", "start"),
         (counts["removed"], "stops", "stop"),
         (counts["in place"], "changes in place", "change in place"),

@@ -1,15 +1,15 @@
-"""The guard against accidental restarts: jobs that a build would restart although nobody changed their block."""
+"""The guard against accidental restarts: jobs that a build would restart although nobody asked it to."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.committed import MANIFESTS, read_header, read_manifest
-from tfgitops.spec.diagnostics import Diagnostic, a_few
+from tfgitops.review.lastruns import LastRuns
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few
 from tfgitops.spec.disk import shown
 from tfgitops.spec.project import SPEC
 from tfgitops.targets.nearest import did_you_mean
@@ -23,29 +23,37 @@ if TYPE_CHECKING:
     from tfgitops.compiler.write import Difference
     from tfgitops.planning.plan import Planned
     from tfgitops.review.causes import Cause, Causes
-    from tfgitops.review.history import Base
-    from tfgitops.spec.model import Job
+    from tfgitops.review.lastruns import Ran
+    from tfgitops.spec.model import Environment, Job
 
-_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
-_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
+_REPLICAS = re.compile(r"^ +(?:- )?replicas: (\d+)$", re.MULTILINE)
 _NO_LINE = "what is no longer in the spec, or another version of a plugin or ours,"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restart:
-    """A job that would start anew although its own block in the spec is unchanged."""
+    """A job that would start anew although its own block in the spec is unchanged, or although it changes in place.
+
+    ``scaled`` says why a scale-down restarts it, else it is empty.
+    """
 
     job: Job
     folder: Path
     planned: Planned
-    committed: str = field(repr=False)
-    old_name: str
-    new_name: str
-    moved: str = ""
+    ran: Ran
+    scaled: str = ""
+
+    @property
+    def moved(self) -> str:
+        """The namespaces that the job leaves and enters, "" if it stays."""
+        there = self.planned.manifest["metadata"]["namespace"]
+        return f"{self.ran.namespace} → {there}" if self.ran.namespace not in ("", there) else ""
 
     def __str__(self) -> str:
+        name = self.planned.manifest["metadata"]["name"]
+        said = f"{self.ran.name}, in place" if self.scaled else f"{self.ran.name} → {name}"
         moved = f", namespace {self.moved}" if self.moved else ""
-        return f"{shown(self.folder / MANIFESTS)}/{self.planned.path}  {self.old_name} → {self.new_name}{moved}"
+        return f"{shown(self.folder / MANIFESTS)}/{self.planned.path}  {said}{moved}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,93 +84,97 @@ def _names(folder: Path, job: str) -> set[str]:
 
 
 class Guard:
-    """Keeps the trainings of one environment from accidental restarts.
+    """Keeps the trainings of the environments of one call from accidental restarts."""
 
-    The committed manifests are those of HEAD; without Git, those of the working tree.
-    """
-
-    def __init__(self, compiled: Compiled, session: Session) -> None:
-        self._compiled = compiled
+    def __init__(self, session: Session) -> None:
         self._session = session
+        self._last = LastRuns(session)
 
-    def restarts(self, differences: Iterable[Difference]) -> list[Restart]:
-        """Return the jobs whose committed manifest has another name or namespace and the same ``own`` digest.
+    def refuse(self, compiled: Compiled, differences: Iterable[Difference]) -> None:
+        """Raise CompileError if a file must not be written as it is, whatever may restart."""
+        stale = {one.path for one in differences if one.state in ("stale", "edited")}
+        wanted = [one for one in compiled.objects if one.text or (one.path in stale and not one.own)]
+        if wanted:
+            from tfgitops.review.refusals import refusals  # noqa: PLC0415 - for builds that change other objects
+
+            if found := list(refusals(compiled, wanted, self._last, self._session)):
+                raise CompileError(found)
+
+    def restarts(self, compiled: Compiled, differences: Iterable[Difference]) -> list[Restart]:
+        """Return the jobs of an environment that would start anew, and that nobody asked to.
 
         They stand in the order of their files; only committed manifests of jobs that differ are read.
         """
-        environment, folder = self._compiled.environment, self._compiled.folder
+        environment = compiled.environment
         changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
-        differ = [one for one in self._compiled.objects if one.own and not one.text and one.path in changed]
+        differ = [one for one in compiled.objects if one.own and not one.text and one.path in changed]
         if environment is None or not differ:
             return []
         jobs = {job.route: job for job in environment.jobs}
-        if self._head is None:  # a missing manifest may be a new one
+        if self._last.head is None:  # a missing manifest may be a new one
             differ = [one for one in differ if changed[one.path] != "missing"]
-        texts = self._committed([one.path for one in differ])
-        found = (_restart(folder, jobs[one.because], one, texts[one.path]) for one in differ if one.path in texts)
-        return [one for one in found if one]
+        last, found = self._last.of(compiled, differ), []
+        for planned in differ:
+            ran = last.get(planned.path)
+            scaled = self._asked(environment, planned, ran) if ran and ran.header and ran.name else None
+            if ran and scaled is not None:
+                job = jobs[planned.because]
+                found.append(Restart(job=job, folder=compiled.folder, planned=planned, ran=ran, scaled=scaled))
+        return found
 
-    @cached_property
-    def _head(self) -> Base | None:
-        from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
+    def _asked(self, environment: Environment, planned: Planned, ran: Ran) -> str | None:
+        """Return why a job restarts although it changes in place, "" if it does not; None if there is nothing to ask.
 
-        assert self._compiled.environment is not None
-        documents = [document.path for document in self._compiled.environment.places.documents]
-        project, folder = self._session.project, self._compiled.folder
-        return find_head(project.root, [folder / MANIFESTS, folder / "jobs", *documents, *project.versions])
+        A block that changed in force asks for a new run, but a number that changes in place never asks for a restart.
+        """
+        metadata = planned.manifest["metadata"]
+        assert ran.header is not None
+        if (ran.name, ran.namespace or metadata["namespace"]) == (metadata["name"], metadata["namespace"]):
+            numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
+            ran_so = ran.header.intact or self._last.head  # an edited file of no commit never ran
+            change = ran.change(planned) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
+            return change.reason if change and change.verdict == "restart" else None
+        return "" if ran.header.own in ("", planned.own) or self._last.pinned(environment, planned, ran) else None
 
-    def _committed(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the committed texts of manifests by path."""
-        top = self._compiled.folder / MANIFESTS
-        if self._head is None:
-            read = {path: read_manifest(f"{top}/{path}") for path in paths}
-            return {path: text for path, text in read.items() if text is not None}
-        named = {self._head.path(top / path): path for path in paths}
-        texts = {full: content.decode(errors="replace") for full, content in self._head.read(named).items()}
-        return {named[full]: text.replace("\r\n", "\n") for full, text in texts.items()}
-
-    def diagnose(self, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
+    def diagnose(self, compiled: Compiled, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each cause, with the trainings that it would restart."""
         from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone
         from tfgitops.review.reviewresult import NO_LINE  # noqa: PLC0415
 
-        environment, head = self._compiled.environment, self._head
+        environment, head = compiled.environment, self._last.head
         assert environment is not None
-        finder = Causes(environment, self._session, head, [restart.job for restart in restarts])
-        by_cause: dict[Cause | str, list[Restart]] = defaultdict(list)
+        finders: dict[str, Causes] = {}
+        by_cause: dict[tuple[Cause | str, str], list[Restart]] = defaultdict(list)
         for restart in restarts:
-            causes = _causes(finder, restart)
+            home = restart.ran.home
+            if home not in finders:
+                then = replace(head, moves={head.path(compiled.folder): home}) if head else None
+                jobs = [other.job for other in restarts if other.ran.home == home]
+                finders[home] = Causes(environment, self._session, then, jobs)
+            change = restart.ran.change(restart.planned)
+            causes = finders[home].of(restart.job, restart.planned, change) if change else None
             blamed = _NO_LINE
             if head and causes == []:
                 versions = [shown(path) for path in self._session.project.versions if head.has_changed(path)]
                 blamed = f"{NO_LINE} ({', '.join(versions) or 'no file says so'})"
             for cause in causes or (blamed,):
-                by_cause[cause].append(restart)
-        for cause, group in by_cause.items():
-            yield self._diagnostic(cause, group)
-
-    def _diagnostic(self, cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
-        folder, names = self._compiled.folder, [restart.job.name for restart in group]
-        line = None if isinstance(cause, str) else cause
-        what = f"{len(names)} trainings" if len(names) > 1 else "a training"
-        blamed = f"`{line.label}`" if line else cause
-        return Diagnostic(
-            code="TF604", span=line.span if line else None,
-            file="" if line else shown(folder / SPEC),
-            message=f"{blamed} would restart {what} of {shown(folder)} that nobody changed: {a_few(names)}",
-            hint=_way_out(folder, group),
-        )  # fmt: skip
+                by_cause[cause, restart.scaled].append(restart)
+        for (cause, _), group in by_cause.items():
+            yield _diagnostic(cause, group)
 
 
-def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
-    """Return the places that changed a job, none if no line of the specs did; None if the manifest is unreadable."""
-    from tfgitops.review.changes import changes_of, is_job, manifest_in  # noqa: PLC0415 - for builds that stop alone
-
-    before = manifest_in(restart.committed)
-    if before is None or not is_job(before):
-        return None
-    (change,) = changes_of(restart.planned.path, before, restart.planned.manifest)
-    return finder.of(restart.job, restart.planned, change)
+def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
+    folder, names, scaled = group[0].folder, [restart.job.name for restart in group], group[0].scaled
+    line = None if isinstance(cause, str) else cause
+    what = f"{len(names)} trainings" if len(names) > 1 else "a training"
+    blamed = f"`{line.label}`" if line else cause
+    why = ", although it changes in place" if scaled else " that nobody changed"
+    return Diagnostic(
+        code="TF604", span=line.span if line else None,
+        file="" if line else shown(folder / SPEC),
+        message=f"{blamed} would restart {what} of {shown(folder)}{why}: {a_few(names)}",
+        hint=": ".join(filter(None, (scaled, _way_out(folder, group)))),
+    )  # fmt: skip
 
 
 def _way_out(folder: Path, group: Sequence[Restart]) -> str:
@@ -171,17 +183,3 @@ def _way_out(folder: Path, group: Sequence[Restart]) -> str:
     if any(restart.moved for restart in group):
         return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
     return f"{named}, with --restart-all to let all start again, or with --pin-rest to keep the others running"
-
-
-def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | None:
-    header, name, namespace = read_header(text), _NAME.search(text), _NAMESPACE.search(text)
-    metadata = planned.manifest["metadata"]
-    if header is None or name is None or header.own not in ("", planned.own):
-        return None
-    moved = namespace is not None and namespace[1] != metadata["namespace"]
-    if name[1] == metadata["name"] and not moved:
-        return None
-    return Restart(
-        job=job, folder=folder, planned=planned, committed=text, old_name=name[1], new_name=metadata["name"],
-        moved=f"{namespace[1]} → {metadata['namespace']}" if moved and namespace else "",
-    )  # fmt: skip

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.review import phrases
 from tfgitops.review.environmentreview import (
-    BaseFiles,
     cluster_at,
     committed,
     differences_of,
-    moved_between,
+    joined_between,
     review_environment,
     review_gone,
     sort_changes,
@@ -26,7 +25,7 @@ from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled
@@ -43,7 +42,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
-    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session))
+    found = _with_refused_queues(joined_between(sorted(found, key=lambda one: one.name), base, session))
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
     others = _others(session, found)
@@ -74,11 +73,12 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         raise CompileError(never)
     found: list[EnvironmentReview] = []
     for compiled in results:
-        found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base, session)
+        found += _on_its_clusters(compiled, was.pop(base.path(compiled.folder), None), base)
     for folder, old in was.items():
         place = base.top / folder
-        if old.manifests and not is_there(place / SPEC):
-            found.append(replace(review_gone(place, old, base), **differences_of(place, ())))
+        gone = review_gone(place, old, base) if old and not is_there(place / SPEC) else None
+        if gone and (gone.changes or base.path(place / SPEC) in base.blobs):  # else others wrote it
+            found.append(replace(gone, **differences_of(place, ())))
     known = {one.folder for one in found}
     for left in session.abandoned:  # manifests that had no spec at the base either
         if left not in known:
@@ -91,18 +91,16 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
     return found
 
 
-def _on_its_clusters(
-    compiled: Compiled, was: BaseFiles | None, base: Base, session: Session
-) -> Iterator[EnvironmentReview]:
+def _on_its_clusters(compiled: Compiled, was: Mapping[str, str] | None, base: Base) -> Iterator[EnvironmentReview]:
     """Review an environment; one whose `cluster` changed is gone from the old cluster and new on the present one."""
     environment = compiled.environment
-    if was and was.manifests and environment and compiled.ok:
-        cluster = cluster_at(base, was, compiled.folder)
+    if was and environment and compiled.ok:
+        cluster = cluster_at(base, compiled.folder)
         if cluster not in (None, environment.cluster):
             yield replace(review_gone(compiled.folder, was, base), other_cluster=environment.cluster)
-            yield replace(review_environment(compiled, None, base, session), other_cluster=str(cluster))
+            yield replace(review_environment(compiled, None, base), other_cluster=str(cluster))
             return
-    yield review_environment(compiled, was, base, session)
+    yield review_environment(compiled, was, base)
 
 
 def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compiled]:

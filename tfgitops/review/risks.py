@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.phrases import near
+from tfgitops.review.refusals import edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.diagnostics import a_few
 from tfgitops.targets.gitops import kept_by
+from tfgitops.targets.kubernetes.containers import GRACE
 from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
 
@@ -37,6 +39,10 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
+_LOST = "Volcano loses a new run, and nothing ends it"
+_RETURN = (
+    "set `rerun` for a name of its own, or wait until they are gone, and see that its folders may be written again"
+)
 _NO_LINE = (NO_LINE, "")
 
 
@@ -48,7 +54,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base, beside: Sequ
     found = []
     for one in environments:
         found += [
-            *_by_hand(one), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
+            *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
             *_growing(one), *_tags(one),
         ]  # fmt: skip
     return sorted(
@@ -56,13 +62,16 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base, beside: Sequ
     )
 
 
-def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
+def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     """Find files in `manifests/` that no spec describes: a controller applies them too."""
     for code, was, advice in _HANDS:
         paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
         if paths:
             message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
             yield Risk(code, one.name, message, advice)
+    for kept in edited_pins(one.compiled, base) if one.compiled else ():
+        message = f"the first line of manifests/{kept.path} was edited, which a pin keeps byte for byte"
+        yield Risk("edited", one.name, message, "restore it from Git: the guard reads it after the pin")
     for problem in one.blocked:
         yield Risk("blocked", one.name, problem.message, problem.hint)
 
@@ -116,12 +125,18 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         if any(line in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
             returning.append(new[path])
     if returning:
-        name, listed = returning[0].new_name, listing([change.title for change in returning])
-        message = f"{listed} returns to {name}, which ran before: it will run again"
+        listed, grace = listing([change.title for change in returning]), max(_grace(change) for change in returning)
+        message = f"{listed} returns to {returning[0].new_name}, which ran before: it will run again"
         if len(returning) > 1:
-            message = f"{listed} return to names that ran before (as {name}): they will run again"
-        advice = "set `rerun` for a name of its own, or see that its folders may be written again"
-        yield Risk("returns", one.name, message, advice)
+            message = f"{listed} return to names that ran before (as {returning[0].new_name}): they will run again"
+        message += f". While pods of that name still end, for up to {grace} s, {_LOST}"
+        yield Risk("returns", one.name, message, _RETURN)
+
+
+def _grace(change: Change) -> int:
+    """Return the longest time in seconds that the pods of a job may take to end."""
+    pods = (task["template"]["spec"] for task in change.manifest["spec"]["tasks"])
+    return max(int(pod.get("terminationGracePeriodSeconds", GRACE)) for pod in pods)
 
 
 def _staying(one: EnvironmentReview) -> Iterator[Risk]:
@@ -167,7 +182,7 @@ def _growing(one: EnvironmentReview) -> Iterator[Risk]:
         if is_claim and before and after and grows(before, after):
             storage = after["spec"].get("storageClassName")
             what = f"storage class {storage}" if storage else "the default storage class"
-            message = f"claim '{change.title}' grows, which {what} must allow (allowVolumeExpansion)"
+            message = f"claim '{change.title}' grows: {what} must allow it (allowVolumeExpansion), and it must be bound"
             yield Risk("grows", one.name, message, "else the change is refused")
 
 

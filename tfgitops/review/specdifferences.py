@@ -54,6 +54,14 @@ class SpecDifference:
         assert document is not None
         return document, document.written(self.route)
 
+    def link(self, route: Route) -> Route | None:
+        """Return the alias or merge key of the file that brings a route, if the change is that it stands there."""
+        document, _ = self.place
+        other = self.then if document is self.now else self.now
+        here = None if isinstance(document, SettingsFile) else document.link(route)
+        there = None if other is None or isinstance(other, SettingsFile) else other.link(route)
+        return here[0] if here and here != there else None
+
     def is_at(self, document: File | None, origin: Origin) -> bool:
         """Tell whether the change is at a field's origin, or in the block from which a plugin made the field."""
         if document is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import MAX_BYTES, is_there, read_file, unreadable, walk
+from tfgitops.spec.places import role_depth
 from tfgitops.targets.routes import MISSING, replaced
 from tfgitops.targets.tensorflow import ROLE_NAMES
 from tfgitops.targets.volcano.identity import MUTABLE_JOB, MUTABLE_METADATA, MUTABLE_TASK, short_digest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tfgitops.spec.document import Document
+    from tfgitops.targets.routes import Route
 
 MANIFESTS = "manifests"
 READ_BY_CONTROLLERS = (".yaml", ".yml", ".json")
@@ -117,9 +119,21 @@ def own_digest(document: Document | None, job: str) -> str:
     for at in taken:
         block = replaced(block, at, MISSING if at and isinstance(at[-1], str) else None)  # other indices stay
     block = _restarting(block or {})
-    if named := sorted((str(at), name) for at, name in taken.items() if name):
+    if named := _named(taken):
         block["*"] = named
     return short_digest(block)
+
+
+def _named(taken: Mapping[Route, str]) -> list[tuple[str, str]]:
+    """Return the aliases, with their places, that bring something that can make a new run, sorted."""
+    named, merge = set(), ("", "")
+    for at, name in taken.items():
+        depth = role_depth(at) if at else 0
+        if at[-2:-1] == ("<<",):  # what it brings stands behind it
+            merge = str(at), name
+        elif not {*at[depth : depth + 1]} & (_ROLE_NO_NEW_RUN if depth else NO_NEW_RUN):
+            named.add((str(at), name) if name else merge)
+    return sorted(named)
 
 
 def _restarting(block: Mapping[str, Any]) -> dict[str, Any]:

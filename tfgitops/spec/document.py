@@ -100,6 +100,20 @@ class Document:
             return written
         return self._homes.get(id(self._follow(written)[-1][1]), written)
 
+    def link(self, route: Route) -> tuple[Route, list[Route]] | None:
+        """Return the outermost alias or merge key at or above a route, and where its anchors stand; None without."""
+        node, at = self._tree if self.has_aliases else None, self.prefix
+        for key in route[len(self.prefix) :]:
+            if node and isinstance(key, str) and key not in node.entries and "<<" in node.entries:
+                return (*at, "<<"), [self._homes.get(id(source), ()) for source in node.sources()]
+            step = node.child(key) if node else None
+            if step is None:
+                break
+            at, node = (*at, key), step[1]
+            if (home := self._homes[id(node)]) != at:
+                return at, [home]
+        return None
+
     @cached_property
     def _homes(self) -> dict[int, Route]:
         """The route of each node, an anchor's being the first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
 from tfgitops.spec.disk import Disk, resolved, shown, unreadable
 from tfgitops.spec.document import Document
-from tfgitops.spec.places import inherited
+from tfgitops.spec.places import NOT_EXTENDED, inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.yamltext import TextError, parse
@@ -94,7 +94,7 @@ class Reader:
         """Read a file and what it extends, and yield each, the strongest first."""
         names: dict[Path, str] = {}  # by the path without links
         while document := self.read(path):
-            yield document
+            yield self._inherited(document) if names else document
             names[self._tree.resolved(path)] = document.name
             target = document.value.get("extends")
             if type(target) is not str or not target:
@@ -104,6 +104,19 @@ class Reader:
                 code, message, hint = problem
                 self.say(code, message, document.span(("extends",)), hint)
                 break
+
+    def _inherited(self, document: Document) -> Document:
+        """Return a file as others extend it: without the keys that are an environment's own."""
+        jobs = dict(document.jobs)
+        for name, block in document.jobs.items():
+            if type(block) is dict and not block.keys().isdisjoint(NOT_EXTENDED):
+                jobs[name] = {key: value for key, value in block.items() if key not in NOT_EXTENDED}
+                for key in NOT_EXTENDED if document.path.name != SPEC else ():
+                    if block.get(key) is not None:
+                        message = f"no environment gets `{key}` from this file: it is about one run of one environment"
+                        span = document.span(("jobs", name, key), on_key=True)
+                        self.say("TF201", message, span, f"write it below `jobs.{name}` of that environment")
+        return replace(document, value={**document.value, "jobs": jobs}) if jobs != document.jobs else document
 
     def _refusal(self, target: str, path: Path, names: Mapping[Path, str]) -> tuple[str, str, str] | None:
         """Say why a file cannot be extended, as code, message and hint."""

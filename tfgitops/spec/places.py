@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 NOT_INHERITED = frozenset({"replicas", "dependsOn", "minAvailable", "maxRetry", "policies", "pod", "container"})
 """Keys that a role does not have from its job: there they are the job's own, or are laid under the role's."""
 
-NOT_FROM = ("from", "pin", "rerun")
+NOT_EXTENDED = ("pin", "rerun")
+"""Keys of a job that `extends` does not carry, since they are about one run of one environment."""
+
+NOT_FROM = ("from", *NOT_EXTENDED)
 """Keys that `from` does not carry."""
 
 

@@ -7,5 +7,6 @@ Would the cluster admit a Queue beside the others?                    queue (ask
 What is admitted, and then hangs, fails or does nothing?              useless
 Which of our rules refuse what the cluster takes, and why?            stricter
 Must a Job that is like an earlier one be judged at all?              lookalikes
+What does a Job do that loses pods, as by a scale-down?               loss
 What names a run, and which fields change in place?                   identity
 """

@@ -1,0 +1,146 @@
+"""A training is known by its cluster, namespace and name: the guard and the review follow it into other folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from repository import run
+
+if TYPE_CHECKING:
+    from repository import Repository
+
+PROD = "environments/prod"
+TWIN = """\
+apiVersion: tfgitops/v1alpha1
+kind: Environment
+extends: ../base.yaml
+cluster: eu
+namespace: ml-{name}
+jobs:
+  train: {{command: [python, {name}.py], worker: 2}}
+"""
+
+
+@pytest.fixture
+def twins(repository: Repository) -> Repository:
+    """A repository of two environments on one cluster, each with a job `train` in a namespace of its own."""
+    shutil.rmtree(repository.top / PROD)
+    for name in ("a", "b"):
+        repository.write(f"environments/{name}/environment.yaml", TWIN.format(name=name))
+    repository.keep()
+    return repository
+
+
+def _move(repository: Repository, old: str, new: str) -> None:
+    shutil.move(repository.top / "environments" / old, repository.top / "environments" / new)
+
+
+def _bump(repository: Repository) -> None:
+    repository.base(("tf:2.21", "tf:2.22"))
+
+
+def _changes(repository: Repository, *arguments: str) -> dict[str, list[str]]:
+    document = json.loads(repository.review(*arguments, "--format", "json").stdout)
+    return {
+        one["name"]: [
+            f"{change['verdict']} {change['oldName']}" for change in one["changes"] if change["kind"] == "Job"
+        ]
+        for one in document["environments"]
+    }
+
+
+@pytest.mark.parametrize("path", [[], ["environments/live"]])
+def test_the_guard_follows_an_environment_into_another_folder(repository: Repository, path: list[str]) -> None:
+    """The case pin-2."""
+    _move(repository, "prod", "live")
+    _bump(repository)
+    result = run("build", *path)
+    assert result.exit_code == 1
+    assert "`defaults.image` would restart 3 trainings of environments/live" in result.stderr
+    assert "nobody changed: bert, resnet, shards" in result.stderr
+    assert "environments/base.yaml:4:10" in result.stderr
+    assert "--restart live/bert" in result.stderr
+    before = repository.read("environments/live/manifests/workloads/job-bert.yaml")
+    repository.build("--pin-rest")
+    assert repository.read("environments/live/manifests/workloads/job-bert.yaml") == before
+
+
+def test_a_folder_that_only_moves_asks_nothing(repository: Repository) -> None:
+    _move(repository, "prod", "live")
+    repository.build()
+
+
+@pytest.mark.parametrize("kept", ["environment.yaml", "jobs/bert.yaml"])
+def test_the_guard_follows_a_job_into_another_environment(repository: Repository, kept: str) -> None:
+    """The case his-2."""
+    block = "  bert:\n    command: [python, train.py, --out=/logs/$(RUN)]\n    worker: {replicas: 2, cpu: 4, gpu: 1}\n"
+    head = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nextends: ../base.yaml\ncluster: eu-1\nnamespace: ml\n"
+    queue = "queues: {vision: {external: true}}\nvolumes: {logs: {claim: logs, path: /logs}}\n"
+    queue += "defaults: {queue: vision, volumes: [logs]}\n"
+    repository.prod((block, ""))
+    own = "jobs:\n" + block if kept == "environment.yaml" else ""
+    repository.write("environments/more/environment.yaml", head + queue + own)
+    if not own:
+        lines = block.splitlines()[1:]
+        repository.write("environments/more/jobs/bert.yaml", "\n".join(line[4:] for line in lines) + "\n")
+    repository.build("--restart", "bert")
+    repository.git("checkout", "--quiet", "--", "environments/prod/manifests")
+    shutil.rmtree(repository.top / "environments/more/manifests")
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "would restart a training of environments/more that nobody changed: bert" in result.stderr
+    assert "would restart 2 trainings of environments/prod" in result.stderr
+    assert _changes(repository)["environments/more"][0].startswith("new run bert-")
+
+
+@pytest.mark.parametrize("change", ["cluster", "namespace", "copy"])
+def test_a_training_elsewhere_is_another(twins: Repository, change: str) -> None:
+    text = TWIN.format(name="a")
+    if change == "copy":  # the first one goes on
+        twins.write("environments/c/environment.yaml", text.replace("  train:", "  other:"))
+    else:
+        _move(twins, "a", "c")
+        other = ("cluster: eu", "cluster: us") if change == "cluster" else ("namespace: ml-a", "namespace: ml-c")
+        twins.write("environments/c/environment.yaml", text.replace(*other))
+        shutil.rmtree(twins.top / "environments/c/manifests")
+    twins.write("environments/c/environment.yaml", twins.read("environments/c/environment.yaml") + "# new\n")
+    result = run("build", "environments/c")
+    assert result.exit_code == 0, result.output
+
+
+def test_swapped_folders_change_nothing(twins: Repository) -> None:
+    """The case his-5."""
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        _move(twins, old, new)
+    twins.build()
+    assert _changes(twins) == {"environments/a": [], "environments/b": []}
+    assert "no training restarts" in twins.review().stdout or "Nothing will change" in twins.review().stdout
+    _bump(twins)
+    assert run("build").stderr.count("would restart a training") == 2
+    assert _changes(twins)["environments/a"][0].startswith("new run train-")
+
+
+def test_an_environment_that_takes_the_folder_of_a_removed_one_keeps_its_run(twins: Repository) -> None:
+    names = {name: twins.read(f"environments/{name}/manifests/workloads/job-train.yaml") for name in "ab"}
+    shutil.rmtree(twins.top / "environments/a")
+    _move(twins, "b", "a")
+    twins.build()
+    assert twins.read("environments/a/manifests/workloads/job-train.yaml") == names["b"]
+    (gone,) = _changes(twins)["environments/a"]
+    assert gone.startswith("removed train-")
+    assert gone.split()[1] in names["a"]
+    assert "1 training stops" in twins.review().stdout
+
+
+def test_jobs_that_trade_places_in_one_namespace_change_nothing(twins: Repository) -> None:
+    for name in "ab":
+        twins.edit(f"environments/{name}/environment.yaml", (f"namespace: ml-{name}", "namespace: ml"))
+    twins.keep()
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        _move(twins, old, new)
+    twins.build()
+    assert _changes(twins) == {"environments/a": [], "environments/b": []}

@@ -1,0 +1,157 @@
+"""The last run of each job: the committed manifest that the cluster knows it by, wherever its file was."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.spec.committed import MANIFESTS, read_header, read_manifest
+from tfgitops.spec.disk import is_there
+from tfgitops.spec.project import SPEC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
+    from tfgitops.planning.plan import Planned
+    from tfgitops.review.changes import Change
+    from tfgitops.review.history import Base
+    from tfgitops.spec.committed import Header
+    from tfgitops.spec.model import Environment
+
+_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
+_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """A committed manifest of a job: its text, and the folder of its environment from the top of the repository."""
+
+    home: str
+    text: str = field(repr=False)
+
+    @property
+    def header(self) -> Header | None:
+        """The header, None if it is not ours."""
+        return read_header(self.text)
+
+    @property
+    def name(self) -> str:
+        """The name of the Job, "" if it cannot be read."""
+        found = _NAME.search(self.text)
+        return found[1] if found else ""
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace, "" if it has none."""
+        found = _NAMESPACE.search(self.text)
+        return found[1] if found else ""
+
+    def change(self, planned: Planned) -> Change | None:
+        """Return what becomes of it if a planned object follows; None if it cannot be compared."""
+        from tfgitops.review.changes import compared, manifest_in  # noqa: PLC0415 - for manifests that are compared
+
+        before = manifest_in(self.text)
+        alike = before and before["kind"] == planned.manifest["kind"]
+        return compared(planned.path, before, planned.manifest) if before and alike else None
+
+
+class LastRuns:
+    """The committed manifests of the environments of one call: those of HEAD; without Git, of the working tree."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._clusters: dict[str, str | None] = {}
+        self._present: dict[str, Environment | None] = {}
+        self._specs: dict[str, bytes] = {}
+
+    @cached_property
+    def head(self) -> Base | None:
+        """The newest commit, None without Git."""
+        from tfgitops.review.history import find_head  # noqa: PLC0415 - for builds that change a job
+
+        project = self._session.project
+        return find_head(project.root, [project.root, *project.versions])
+
+    def committed(self, folder: Path, wanted: Iterable[Planned]) -> dict[str, Ran]:
+        """Return the committed manifests of some objects of an environment, by path."""
+        if self.head is None:
+            read = {one.path: read_manifest(f"{folder}/{MANIFESTS}/{one.path}") for one in wanted}
+            return {path: Ran(home="", text=text) for path, text in read.items() if text is not None}
+        return self._runs(self.head, self.head.path(folder), [one.path for one in wanted])
+
+    @staticmethod
+    def _runs(head: Base, home: str, paths: Iterable[str]) -> dict[str, Ran]:
+        places = {_path(home, path): path for path in paths}
+        texts = {places[full]: content.decode(errors="replace") for full, content in head.read(places).items()}
+        return {path: Ran(home=home, text=text.replace("\r\n", "\n")) for path, text in texts.items()}
+
+    def of(self, compiled: Compiled, jobs: Iterable[Planned]) -> dict[str, Ran]:
+        """Return the last run of some jobs of an environment by path, those from other folders too.
+
+        A run elsewhere counts before one of another namespace, and before any if its manifest is the compiled one.
+        """
+        assert compiled.environment is not None
+        found = self.committed(compiled.folder, jobs)
+        texts = {file.path: file.text for file in compiled.files}
+        if self.head is None:
+            return found
+        for one in jobs:
+            ran, there = found.get(one.path), one.manifest["metadata"]["namespace"]
+            stays = ran is not None and ran.namespace in ("", there)
+            for home in self.head.homes.get(one.path, ()):
+                same = not self.head.differs(_path(home, one.path), texts[one.path])
+                if (same or not stays) and self._gave(home, compiled.environment, str(one.because[-1])):
+                    other = self._runs(self.head, home, [one.path])
+                    found |= {path: run for path, run in other.items() if run.namespace == there}
+        return found
+
+    def _gave(self, home: str, taker: Environment, job: str) -> bool:
+        """Tell whether another environment had the training of a job in HEAD, and does not have it any more."""
+        from tfgitops.review.environmentreview import cluster_at  # noqa: PLC0415 - for jobs that may have moved
+
+        assert self.head is not None
+        folder = self.head.top / home
+        if folder == taker.folder.resolve():
+            return False
+        if home not in self._clusters:
+            self._clusters[home] = cluster_at(self.head, folder)
+        if self._clusters[home] not in (None, taker.cluster):
+            return False
+        if not is_there(folder / SPEC):
+            return True
+        if home not in self._present:
+            compiled = compile_environment(folder, self._session.plugins, self._session.project)
+            self._present[home] = compiled.environment
+        other = self._present[home]
+        if other is None:  # its manifests stay, and so does the run
+            return False
+        return (other.namespace, other.cluster) != (taker.namespace, taker.cluster) or job not in other.by_name
+
+    def pinned(self, environment: Environment, planned: Planned, ran: Ran) -> bool:
+        """Tell whether HEAD pins a job and has its block as it is now, so that it was not changed to be in force."""
+        from tfgitops.review.committedspecs import CommittedSpec  # noqa: PLC0415 - for jobs that were pinned
+
+        head, job = self.head, str(planned.because[-1])
+        if head is None:
+            return False
+        if ran.home not in self._specs:
+            own = tuple(f"{ran.home}/{name}".removeprefix("./") for name in (SPEC, "jobs/"))
+            self._specs[ran.home] = b"".join(head.read(path for path in head.blobs if path.startswith(own)).values())
+        if ran.name.encode() not in self._specs[ran.home]:  # most jobs were not pinned
+            return False
+        then = replace(head, moves={head.path(environment.folder): ran.home})
+        root, schema = self._session.project.root, self._session.plugins.schema
+        spec = CommittedSpec(now=environment, base=then, root=root, schema=schema, jobs={job}).environment
+        past = spec.by_name.get(job) if spec else None
+        return past is not None and bool(past.pin) and past.own == planned.own
+
+
+def _path(home: str, path: str) -> str:
+    """Return the path of a manifest from the top of the repository."""
+    return f"{home}/{MANIFESTS}/{path}".removeprefix("./")

@@ -1,0 +1,53 @@
+"""What a build refuses to write beside restarts: files that a pin keeps and somebody edited, and stuck objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfgitops.provenance.origins import Provenance
+from tfgitops.review.phrases import fields_of
+from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.disk import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
+    from tfgitops.planning.plan import Planned
+    from tfgitops.review.history import Base
+    from tfgitops.review.lastruns import LastRuns
+
+_WAY_OUT = "give it another name; or delete it in the cluster, and take it out of the spec in an earlier commit"
+
+
+def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, session: Session) -> Iterator[Diagnostic]:
+    """Yield an error for each of some files of an environment that must not be written as it is."""
+    environment = compiled.environment
+    assert environment is not None
+    for one in edited_pins(compiled, last.head) if last.head else ():
+        message = f"{MANIFESTS}/{one.path} was edited: its first line is not the committed one"
+        hint = f"restore it: git checkout -- {shown(compiled.folder / MANIFESTS / one.path)}"
+        span = environment.places.span((*one.because[:2], "pin"))
+        yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
+    provenance = Provenance(environment, session.plugins)
+    there = last.committed(compiled.folder, [one for one in wanted if not one.text])
+    for one in wanted:
+        change = there[one.path].change(one) if one.path in there else None
+        if change and change.verdict == "refused":
+            (name, old, new), *_ = fields_of(change)
+            first = change.hard[0]
+            origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
+            yield Diagnostic(
+                code="TF501", span=origin.span if origin else environment.places.span(one.because), hint=_WAY_OUT,
+                message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
+                f"{new}: the cluster refuses the update, and the sync stops there",
+            )  # fmt: skip
+
+
+def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:
+    """Return the objects that a pin keeps, and whose file differs from a commit in its first line alone."""
+    kept = {base.path(compiled.folder / MANIFESTS / one.path): one for one in compiled.objects if one.text}
+    both = ((kept[path], then, kept[path].text.encode()) for path, then in base.read(kept).items())
+    return [one for one, then, now in both if then != now and then.partition(b"\n")[2] == now.partition(b"\n")[2]]
