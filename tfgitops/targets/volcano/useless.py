@@ -45,9 +45,6 @@ RULES = Rules.read("""
     policy-pending-no-timeout: a policy for PodPending without a timeout does nothing | add one, such as `timeout: 10m`
     policy-timeout: the timeout {found} is not a time to wait for | write it as 30s, 10m or 1h30m
     policy-exit-code-range: no container exits with {found} | use a code of 1 to 255
-    policy-exit-code-on-failure:
-        with restartPolicy OnFailure the container is restarted, and no policy sees its exit code
-        | use restartPolicy Never, or an event
     pending-restarts-pod: {found} for PodPending is reported not to work | RestartJob does
     failed-beats-evicted:
         an evicted pod may be seen as failed, and then {found} for PodFailed beats the policy for PodEvicted
@@ -95,12 +92,8 @@ def judge_use(manifest: Json, *, tasks: bool = True) -> list[Fault]:
 
 def judge_task(task: Json) -> Iterator[Fault]:
     """Judge one task of a Job."""
-    policies, pod = task.get("policies", ()), task["template"]["spec"]
-    yield from _judge_policies(policies, ("policies",))
-    for index, policy in enumerate(policies):
-        if "exitCode" in policy and pod.get("restartPolicy") == "OnFailure":
-            yield RULES.fault("policy-exit-code-on-failure", ("policies", index, "exitCode"))
-    for fault in _judge_pod(pod):
+    yield from _judge_policies(task.get("policies", ()), ("policies",))
+    for fault in _judge_pod(task["template"]["spec"]):
         yield fault.below(("template", "spec"))
 
 
