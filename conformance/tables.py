@@ -244,6 +244,7 @@ SPEC_POOLS: dict[str, tuple[Pool, Pool]] = {
     "uses.name": (("data", "logs"), ("other",)),
     "parent": (("research", "root"), ("default", "vision", "")),
     "queue": (("vision", "default"), ("text", "root", "")),
+    "completes": (("all", "all", "worker"), ("nobody",)),
     "dependsOn": (("ps",), ("worker", "chief", "other")),
     "from": (("other",), ("train", "nothing")),
     "plugins": (

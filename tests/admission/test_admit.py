@@ -95,7 +95,7 @@ def test_no_hint_leads_to_what_is_refused(compile_spec: Compile, job: str) -> No
 @pytest.mark.parametrize("given", ["mpi: [--master=a]", "mpi: [--master=a], ssh: [--ssh-port=2222]"])
 def test_the_plugins_that_others_need_are_written_out(compile_spec: Compile, given: str) -> None:
     result = compile_spec(
-        f"jobs: {{train: {{image: tf, strategy: none, tasks: {{a: 1, b: 2}}, plugins: {{{given}}}}}}}"
+        f"jobs: {{train: {{image: tf, strategy: none, completes: a, tasks: {{a: 1, b: 2}}, plugins: {{{given}}}}}}}"
     )
     assert result.text == ""
     assert result.job()["spec"]["plugins"].keys() == {"mpi", "ssh", "svc"}

@@ -51,7 +51,8 @@ def evaluator_is_outside(result: Result) -> None:
     assert set(cluster) == {"chief", "ps", "worker"}
     for role in ("chief", "ps", "worker"):
         assert result.tf_config(role)["cluster"] == cluster
-    assert result.tf_config("evaluator") == {"cluster": cluster, "task": {"type": "evaluator", "index": 0}}
+    own = {"evaluator": [f"{result.job()['metadata']['name']}-evaluator-0.{result.job()['metadata']['name']}:2222"]}
+    assert result.tf_config("evaluator") == {"cluster": cluster | own, "task": {"type": "evaluator", "index": 0}}
     assert "tensorflow" not in result.job()["spec"]["plugins"]
 
 
@@ -329,3 +330,63 @@ def values(env: list[dict[str, Any]]) -> Iterator[Any]:
 
 def canonical_memory(result: Result) -> None:
     assert resources(result)["limits"] == {"memory": "1536Mi"}
+
+
+def evaluator_finds_itself(result: Result) -> None:
+    """What MultiWorkerMirroredStrategy looks up: the hosts of its own role in the cluster of its own pod."""
+    job = result.job()
+    others = [task["name"] for task in job["spec"]["tasks"] if task["name"] != "evaluator"]
+    clusters = [result.tf_config(role)["cluster"] for role in others]
+    assert all("evaluator" not in cluster and cluster == clusters[0] for cluster in clusters)
+    own = result.tf_config("evaluator")["cluster"].pop("evaluator")
+    name = job["metadata"]["name"]
+    (port,) = [port["containerPort"] for port in result.container("evaluator")["ports"] if port["name"] == "tensorflow"]
+    assert own == [f"{name}-evaluator-0.{name}:{port}"]
+    assert result.tf_config("evaluator")["cluster"] == {**clusters[0], "evaluator": own}
+
+
+def evaluator_comes_back_by_itself(result: Result) -> None:
+    (task,) = [task for task in result.job()["spec"]["tasks"] if task["name"] == "evaluator"]
+    assert task["template"]["spec"]["restartPolicy"] == "OnFailure"
+    actions = {policy["event"]: policy["action"] for policy in task["policies"]}
+    assert (actions["PodFailed"], actions["PodEvicted"]) == ("RestartPod", "ResumeJob")
+
+
+def evaluator_ends_the_job(result: Result) -> None:
+    spec = result.job()["spec"]
+    ends = [
+        task["name"]
+        for task in spec["tasks"]
+        if {"event": "TaskCompleted", "action": "CompleteJob"} in task["policies"]
+    ]
+    assert ends == ["evaluator"]
+    failing = {
+        task["name"]: [p["action"] for p in task["policies"] if p["event"] == "PodFailed"] for task in spec["tasks"]
+    }
+    assert failing.get("chief", ["RestartJob"]) == ["RestartJob"]
+    evaluator_comes_back_by_itself(result)
+
+
+def a_failed_pod_restarts_the_job(result: Result) -> None:
+    spec = result.job()["spec"]
+    policies = [*spec["policies"], *spec["tasks"][0]["policies"]]
+    assert {"event": "PodFailed", "action": "RestartJob"} in policies
+    assert spec["maxRetry"] == 100
+
+
+def lost_pods_come_back_in_place(result: Result) -> None:
+    spec = result.job()["spec"]
+    tolerant = {
+        task["name"] for task in spec["tasks"]
+        if {"event": "PodEvicted", "action": "ResumeJob"} in task.get("policies", ())
+    }  # fmt: skip
+    assert tolerant == {"worker", "feeder"} & {task["name"] for task in spec["tasks"]}
+    assert {"event": "PodEvicted", "action": "RestartJob"} in spec["policies"]
+    assert spec["maxRetry"] == 100
+
+
+def feeder_comes_back_in_place(result: Result) -> None:
+    tasks = {task["name"]: task.get("policies", []) for task in result.job()["spec"]["tasks"]}
+    assert {"event": "PodEvicted", "action": "ResumeJob"} in tasks["feeder"]
+    assert {"event": "PodFailed", "action": "RestartPod"} in tasks["feeder"], "else the job's own policy restarts all"
+    assert "ResumeJob" not in [policy["action"] for policy in tasks["worker"]]

@@ -52,6 +52,7 @@ def test_a_task_that_waits_needs_no_room_in_the_queue_beside_those_it_waits_for(
             image: a
             queue: small
             cpu: 4
+            completes: report
             tasks: {prepare: 1, report: {dependsOn: [prepare]}}
         """
     assert compile_spec(spec).codes == []

@@ -54,6 +54,9 @@ def test_a_policy_that_never_takes_effect_is_told(compile_spec: Callable[..., Re
         "chief: {policies: []}, ps: 1, worker: 2, policies: [{exitCode: 3, action: AbortJob}]",
         "worker: 2, policies: [{exitCode: 3, action: AbortJob}, {event: PodFailed, action: RestartJob}]",
         "worker: 2, policies: [{event: TaskCompleted, action: CompleteJob}]",
+        "worker: 2, evaluator: {policies: [{event: PodFailed, action: RestartPod}]}",
+        "worker: 2, evaluator: {policies: [{exitCode: 3, action: AbortJob}]}",
+        "worker: 2, evaluator: 1, policies: [{event: PodFailed, action: RestartTask}]",
     ],
 )
 def test_a_policy_that_may_take_effect_is_silent(compile_spec: Callable[..., Result], job: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.planning.policies import deciding_role, job_policies, role_policies
+from tfgitops.planning.policies import job_policies, role_policies
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, NEEDS, SCHEDULER
 from tfgitops.targets.volcano.identity import PLACEHOLDER
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Job, Role
 
 API_VERSION = "batch.volcano.sh/v1alpha1"
+RETRIES = 100
+"""The default of a job's `maxRetry`.
+
+Volcano counts every restart of a pod, a task or the job, never forgets one, and fails the job at this number. Its own
+default of 3 ends a healthy training on preemptible nodes after three lost pods. 100 lets a training lose three pods a
+day for a month, and still ends a program that fails at its start: after an hour, if a start takes half a minute.
+"""
+
 SVC_ARGUMENTS = ("--publish-not-ready-addresses=true",)
 """Pods wait for each other before they are ready, so their names must resolve before that (docs/volcano.md 5)."""
 
@@ -37,7 +45,7 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
     spec: dict[str, Any] = {
         "schedulerName": SCHEDULER,
         "queue": DEFAULT_QUEUE,
-        "maxRetry": MAX_RETRY,
+        "maxRetry": RETRIES,
         **spec_of_plugins,
         **{key: data[key] for key in ("maxRetry", "priorityClassName") if key in data},
         "minAvailable": job.min_available,
@@ -45,19 +53,18 @@ def job_manifest(job: Job, templates: Sequence[Mapping[str, Any]], wanted: Mappi
     }
     if policies := job_policies(job):
         spec["policies"] = policies
-    deciding = deciding_role(job)
-    spec["tasks"] = [_task(job, role, template, deciding) for role, template in zip(job.roles, templates, strict=True)]
+    spec["tasks"] = [_task(job, role, template) for role, template in zip(job.roles, templates, strict=True)]
     return {"apiVersion": API_VERSION, "kind": "Job", "metadata": metadata, "spec": spec}
 
 
-def _task(job: Job, role: Role, template: Mapping[str, Any], deciding: str) -> dict[str, Any]:
+def _task(job: Job, role: Role, template: Mapping[str, Any]) -> dict[str, Any]:
     task: dict[str, Any] = {
         "name": role.name, "replicas": role.replicas, "minAvailable": role.min_available,
         "maxRetry": role.data.get("maxRetry", MAX_RETRY), "template": template,
     }  # fmt: skip
     if depends := role.data.get("dependsOn"):
         task["dependsOn"] = {"name": list(depends)}
-    if policies := role_policies(job, role, deciding):
+    if policies := role_policies(job, role):
         task["policies"] = policies
     return task
 

@@ -35,7 +35,7 @@ _RESERVED: tuple[tuple[str, str, dict[str, str]], ...] = (
 def check_overlays(job: Job) -> Iterator[Problem]:
     """Yield the problems in the overlays of a job and its roles, and a problem for each ``env`` key that sets hosts."""
     hosts = frozenset([hosts_variable(role.name) for role in job.roles])
-    holders: list[tuple[Job | Role, bool]] = [(role, role.in_cluster) for role in job.roles]
+    holders: list[tuple[Job | Role, bool]] = [(role, role.has_server) for role in job.roles]
     for holder, in_cluster in [(job, any(clustered for _, clustered in holders)), *holders]:
         for name in sorted(hosts & (holder.data.get("env") or {}).keys()):
             yield _reserved_variable((*holder.route, "env", name), name)

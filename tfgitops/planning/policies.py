@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec.diagnostics import Problem
+from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.volcano.tasks import ANY, events_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.spec.model import Job, Role
 
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 _RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")
 """Strategies in which all pods hang if one is lost."""
+
+
+ALL = "all"
+"""The value of `completes` by which a job completes when all its pods have ended, as Volcano does without a policy."""
+
+_ENDS = ("CompleteJob", "TerminateJob", "AbortJob")
 
 
 def job_policies(job: Job) -> Policies:
@@ -25,12 +33,16 @@ def job_policies(job: Job) -> Policies:
     return _with_defaults(job.data.get("policies"), defaults)
 
 
-def role_policies(job: Job, role: Role, deciding: str) -> Policies:
-    """Return the policies of a role; ``deciding`` is the name of the `deciding_role`."""
+def role_policies(job: Job, role: Role) -> Policies:
+    """Return the policies of a role."""
     defaults = {}
-    if action := _when_a_pod_fails(job, role, deciding):
+    if action := _when_a_pod_fails(job, role):
         defaults["PodFailed"] = action
-    if role.name == deciding:
+    if _may_lose_pods(job, role):
+        # Volcano has no case for ResumeJob in a running job, and so makes the pod anew and counts no retry
+        # (docs/volcano.md 3). It sees the surplus pods of a smaller task as evicted, too.
+        defaults["PodEvicted"] = "ResumeJob"
+    if role.name == deciding_role(job):
         defaults["TaskCompleted"] = "CompleteJob"
     return _with_defaults(role.data.get("policies"), defaults)
 
@@ -41,6 +53,8 @@ def deciding_role(job: Job) -> str:
     The workers of in-graph serve and never end. Without a chief, the one further task drives them, and decides.
     Returns the empty string if no role decides.
     """
+    if given := job.data.get("completes"):
+        return "" if given == ALL else str(given)
     names = [role.name for role in job.roles if role.kind != "task"]
     tasks = [role.name for role in job.roles if role.kind == "task"]
     if job.strategy == "in-graph" and "chief" not in names and len(tasks) == 1:
@@ -51,15 +65,54 @@ def deciding_role(job: Job) -> str:
     return job.roles[0].name if len(job.roles) == 1 else ""
 
 
-def _when_a_pod_fails(job: Job, role: Role, deciding: str) -> str:
+def check_end(job: Job) -> Iterator[Problem]:
+    """Yield a problem if `completes` names no role, or if nothing says which of several tasks ends the job."""
+    names = [role.name for role in job.roles]
+    given = job.data.get("completes")
+    if given and given not in (ALL, *names):
+        message = f"the job '{job.name}' has no role '{given}' that could complete it"
+        hint = did_you_mean(given, names) or f"name one of its roles, or {ALL}"
+        expected = ", ".join((*names, ALL))
+        yield Problem(code="TF203", message=message, at=(*job.route, "completes"), expected=expected, hint=hint)
+    tasks = [role.name for role in job.roles if role.kind == "task"]
+    decides = deciding_role(job) not in (["", "worker"] if job.strategy == "in-graph" else [""])  # those workers serve
+    if given or decides or len(tasks) < 2 or _is_ended_by_a_policy(job):  # noqa: PLR2004 - which of them
+        return
+    message = f"the job '{job.name}' completes only when all pods of all its tasks have ended"
+    hint = f"name the task whose end completes it in `completes`, or write `completes: {ALL}` if all end"
+    expected = ", ".join((*names, ALL))
+    yield Problem(
+        code="TF308", message=message, at=job.route, on_key=True, severity="warning", expected=expected, hint=hint
+    )
+
+
+def _is_ended_by_a_policy(job: Job) -> bool:
+    blocks = [job.data, *(role.data for role in job.roles)]
+    written = [policy for block in blocks for policy in block.get("policies") or ()]
+    return any(policy.get("action") in _ENDS and "TaskCompleted" in events_of(policy) for policy in written)
+
+
+def _when_a_pod_fails(job: Job, role: Role) -> str:
     """Return the action after the failure of a pod, for strategies in which the other pods may go on.
 
     The coordinator of parameter-server tolerates the loss of a worker. A failed coordinator restarts the job: without
-    a policy, the servers or an evaluator would keep their GPUs for ever, because Volcano waits for all pods.
+    a policy, the servers or an evaluator would keep their GPUs for ever, because Volcano waits for all pods. An
+    evaluator's container restarts in its pod, so its pod fails only if the kubelet evicts it.
     """
+    if role.kind == "evaluator":
+        return "RestartPod"
     if job.strategy == "parameter-server":
         return {"worker": "RestartPod", "chief": "RestartJob", "ps": "RestartJob"}.get(role.kind, "")
-    return "RestartJob" if job.strategy == "mirrored" and role.name == deciding and len(job.roles) > 1 else ""
+    if job.strategy in _RESTARTED_WHOLE and _may_lose_pods(job, role):
+        return "RestartPod"
+    return "RestartJob" if job.strategy == "mirrored" and role.in_cluster else ""
+
+
+def _may_lose_pods(job: Job, role: Role) -> bool:
+    """Tell whether the other pods go on when one of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
+    if role.kind == "task":  # the key and not its number: a change of numbers is made in place, and policies are not
+        return "minAvailable" in role.data
+    return role.kind == "evaluator" or (job.strategy == "parameter-server" and role.kind == "worker")
 
 
 def _with_defaults(written: Policies | None, defaults: Mapping[str, str]) -> Policies:

@@ -42,7 +42,10 @@ def _check(job: Job, holder: Job | Role, tasks: Tasks) -> Iterator[Problem]:
         left = [placed for placed, actions in zip(tasks, answers, strict=True) if not all(actions)]
         if left:
             yield from _check_restarts(job, events, left, at)
-        elif any(action != policy["action"] for actions in answers for action in actions):
+        elif any(  # of an evaluator nobody means the job's policies for failures
+            role.kind != "evaluator" and {*actions} - {policy["action"]}
+            for (role, _), actions in zip(tasks, answers, strict=True)
+        ):
             message = f"Volcano takes another policy for {' and '.join(events)} in every role, and never this one"
             hint = (
                 "write it in the roles, and an exit code above PodFailed: a role's policy wins, and in a list the first"

@@ -119,7 +119,7 @@ def _check_memory(role: Role) -> Iterator[Problem]:
 
 
 def _check_ports(job: Job, role: Role) -> Iterator[Problem]:
-    used: dict[int, str] = {job.port: "the TensorFlow servers"} if role.in_cluster else {}
+    used: dict[int, str] = {job.port: "the TensorFlow servers"} if role.has_server else {}
     for name, port in sorted(role.data["ports"].items()):
         number = port["port"]
         if number in used:

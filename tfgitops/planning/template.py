@@ -14,6 +14,7 @@ from tfgitops.targets.memo import by_content
 from tfgitops.targets.shell.command import shell_command
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import without_empty
+from tfgitops.targets.volcano.tasks import ANY, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,9 +51,16 @@ def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[
     own = _own_keys(job, role)
     about_job = {key: job.data[key] for key in _JOB_KEYS if key in job.data}
     about_role = {key: value for key, value in role.data.items() if key not in own}
-    port = job.port if role.in_cluster else 0
-    frame = _frame((port, about_job, about_role), pod, container)
+    port = job.port if role.has_server else 0
+    frame = _frame((port, _restart_policy(role), about_job, about_role), pod, container)
     return _filled(frame, job.name, _container_fields({key: role.data[key] for key in own}))
+
+
+def _restart_policy(role: Role) -> str:
+    """Return the default: an evaluator restarts in its pod, at no retry, unless a policy of its own is for failures."""
+    policies = role.data.get("policies") or ()
+    answered = any(policy.get("exitCode") or {"PodFailed", ANY} & {*events_of(policy)} for policy in policies)
+    return "OnFailure" if role.kind == "evaluator" and not answered else "Never"
 
 
 def _own_keys(job: Job, role: Role) -> list[str]:
@@ -77,14 +85,14 @@ def _filled(frame: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> d
 
 @by_content(1 << 12)
 def _frame(keys: tuple[Any, ...], pod: United, container: United) -> dict[str, Any]:
-    """Plan the part of a template that many roles share; ``keys`` are a port, keys of a job and keys of a role."""
-    port, job, role = keys
+    """Plan the part of a template that many roles share; ``keys`` are what it follows from."""
+    port, restart, job, role = keys
     said = job | role
     training: dict[str, Any] = {"name": TRAINING_CONTAINER}
     if port:
         training["ports"] = [{"name": SERVER_PORT, "containerPort": port, "protocol": "TCP"}]
     training = _lay_over(_lay_over(training, container.value), _container_fields(said))
-    spec: dict[str, Any] = {"restartPolicy": "Never", **pod.value.get("spec", {})}
+    spec: dict[str, Any] = {"restartPolicy": restart, **pod.value.get("spec", {})}
     spec |= _pod_fields(said, spec)
     spec["containers"] = [training, *spec.get("containers", ())]
     template = {"metadata": _metadata(job, pod.value.get("metadata", {})), "spec": spec}

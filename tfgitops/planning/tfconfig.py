@@ -66,7 +66,8 @@ class Discovery:
         for role in job.roles:
             _, port = hosts_port(job, role)
             self._hosts[role.name] = [f"{run}-{role.name}-{index}.{run}:{port}" for index in range(role.replicas)]
-        self._cluster = _json({role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster})
+        self._in_cluster = {role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster}
+        self._cluster = _json(self._in_cluster)
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
@@ -100,7 +101,10 @@ class Discovery:
 
     def _tf_config(self, role: Role) -> str:
         """Return ``TF_CONFIG`` for all pods of a role: Kubernetes puts in the index (docs/volcano.md 4)."""
-        return f'{{"cluster":{self._cluster},"task":{{"type":{_json(role.kind)},"index":$(TASK_INDEX)}}}}'
+        cluster = self._cluster
+        if role.kind == "evaluator":  # MultiWorkerMirroredStrategy looks its own role up in the cluster of its pod
+            cluster = _json({**self._in_cluster, role.kind: self._hosts[role.name]})
+        return f'{{"cluster":{cluster},"task":{{"type":{_json(role.kind)},"index":$(TASK_INDEX)}}}}'
 
     def _entries(self, role: Role, wanted: set[str]) -> Iterator[dict[str, Any]]:
         if "RUN" in wanted:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.places import Places
-from tfgitops.targets.tensorflow import CLUSTER_ROLES
+from tfgitops.targets.tensorflow import CLUSTER_ROLES, ROLE_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,6 +100,11 @@ class Role:
     def in_cluster(self) -> bool:
         """Whether the role is part of TensorFlow's ``cluster``."""
         return self.kind in CLUSTER_ROLES
+
+    @property
+    def has_server(self) -> bool:
+        """Whether TensorFlow serves at the job's `port`, in the cluster or beside it."""
+        return self.kind in ROLE_NAMES
 
     @property
     def min_available(self) -> int:

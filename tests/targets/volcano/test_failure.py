@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 EVICTED = {"event": "PodEvicted", "action": "RestartJob"}
 RESTART_JOB = {"event": "PodFailed", "action": "RestartJob"}
 RESTART_POD = {"event": "PodFailed", "action": "RestartPod"}
+RETURNS = [RESTART_POD, {"event": "PodEvicted", "action": "ResumeJob"}]
+"""A pod that comes back by itself, whatever took it."""
+
 COMPLETE = {"event": "TaskCompleted", "action": "CompleteJob"}
 
 
@@ -25,8 +28,8 @@ def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     ("job", "policies"),
     [
-        ("worker: 1", {"": [EVICTED], "worker": [COMPLETE]}),
-        ("worker: 1, evaluator: 1", {"": [EVICTED], "worker": [RESTART_JOB, COMPLETE], "evaluator": []}),
+        ("worker: 1", {"": [EVICTED], "worker": [RESTART_JOB, COMPLETE]}),
+        ("worker: 1, evaluator: 1", {"": [EVICTED], "worker": [RESTART_JOB, COMPLETE], "evaluator": RETURNS}),
         ("worker: 2", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE]}),
         ("chief: 1, worker: 2", {"": [EVICTED, RESTART_JOB], "chief": [COMPLETE], "worker": []}),
         ("ps: 1, worker: 2", {"": [EVICTED, RESTART_JOB], "ps": [], "worker": [COMPLETE]}),
@@ -36,8 +39,8 @@ def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
                 "": [EVICTED],
                 "chief": [RESTART_JOB, COMPLETE],
                 "ps": [RESTART_JOB],
-                "worker": [RESTART_POD],
-                "evaluator": [],
+                "worker": RETURNS,
+                "evaluator": RETURNS,
             },
         ),
         # The workers of in-graph serve: a chief, or the one further task, is the client, whose end is the job's.

@@ -32,7 +32,6 @@ def test_the_digest_can_be_checked_from_the_manifest_alone(compile_spec: Callabl
         f"{BASE}, labels: {{a: b}}",
         f"{BASE}, annotations: {{a: b}}",
         "image: a, command: [x], worker: 2, tasks: {feed: 3}",
-        "image: a, command: [x], worker: 2, tasks: {feed: {replicas: 2, minAvailable: 1}}",
     ],
 )
 def test_what_changes_in_place_keeps_the_name(compile_spec: Callable[[str], Result], job: str) -> None:
