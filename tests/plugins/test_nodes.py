@@ -183,7 +183,8 @@ IMPOSSIBLE = {
         "NODES03", ["121 cpu"],
     ),
     "tasks that wait for others must fit a node all the same": (
-        job("completes: then, tasks: {first: {cpu: 1}, then: {cpu: 61, dependsOn: [first]}}, nodeSelector: {zone: a}"), "NODES02", [],
+        job("completes: then, tasks: {first: {cpu: 1}, then: {cpu: 61, dependsOn: [first]}}, nodeSelector: {zone: a}"),
+        "NODES02", [],
     ),
     "as many as the job needs of any": (
         job("tasks: {shard: {replicas: 100, minAvailable: 1, cpu: 60, nodeSelector: {zone: a}}}, minAvailable: 3"),

@@ -55,7 +55,8 @@ FORMATS = {
 VALUES: dict[str, Any] = {
     "extends": None, "pin": None,  # files beside the spec
     "allow": None, "nodes": None, "policy": None,  # read by checks alone
-    "from": ("other", "another"), "strategy": ("parameter-server", "none"), "completes": ("ps", "all"), "dependsOn.0": ("ps", "loader"),
+    "from": ("other", "another"), "strategy": ("parameter-server", "none"), "completes": ("ps", "all"),
+    "dependsOn.0": ("ps", "loader"),
     "replicas": (10, 11),
     "gpu.mig": ("1g.5gb", "2g.10gb"), "gpu.vgpu.memory": (1000, 2000), "volumes.0.name": ("data", "more"),
     "gpu.product": ("NVIDIA-A100", "NVIDIA-H100"), "queues.*.parent": ("root", "top"),
