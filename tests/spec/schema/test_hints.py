@@ -43,8 +43,8 @@ IN_A_JOB = {
     "pod: {spec: {image: x}}": _CONTAINER + "image: …}`",
     "container: {nodeSelector: {}}": _RAW + "nodeSelector: …}}`",
     # Kubernetes, Volcano
-    "backoffLimit: 3": "`maxRetry`, which counts every start, of single pods too",
-    "retries: 3": "`maxRetry`, which counts every start, of single pods too",
+    "backoffLimit: 3": "`maxRetry`, which counts runs, not re-runs, of single pods too",
+    "retries: 3": "`maxRetry`, which counts runs, not re-runs, of single pods too",
     "ttl: 3600": "to remove it, remove it from the spec",
     "timeout: 3600": "`pod: {spec: {activeDeadlineSeconds: …}}`",
     "activeDeadlineSeconds: 3": "a limit for the whole job is not in v1alpha1",
