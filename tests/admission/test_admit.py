@@ -114,3 +114,24 @@ def test_drift_is_told_beside_a_warning(compile_spec: Compile, monkeypatch: pyte
         lambda *_: [DRIFT_RULES.fault("drift-dropped", ("spec", "queue"), place="x", after="y")],
     )
     assert compile_spec(JOBS % policies).codes == ["TF502", "TF502"]
+
+
+@pytest.mark.parametrize("plugin", ["ray", "pytorch", "tensorflow"])
+def test_a_discovery_plugin_is_refused_for_a_reason_that_holds(compile_spec: Compile, plugin: str) -> None:
+    beside = compile_spec(JOBS % f", plugins: {{{plugin}: []}}")
+    alone = compile_spec(f"jobs:\n  train: {{image: x, tasks: {{head: 1}}, plugins: {{{plugin}: []}}}}\n")
+    assert beside.codes == alone.codes == ["TF502"]
+    assert "TF_CONFIG and the hosts are written already" in beside.text
+    assert "TF_CONFIG" not in alone.text
+    assert "no manifest or review shows it" in alone.text
+
+
+@pytest.mark.parametrize("field", ["hostname", "subdomain"])
+def test_a_field_that_volcano_writes_is_refused_without_talk_of_tf_config(compile_spec: Compile, field: str) -> None:
+    result = compile_spec(f"jobs:\n  train: {{image: x, tasks: {{head: {{pod: {{spec: {{{field}: a}}}}}}}}}}\n")
+    assert result.codes == ["TF402"]
+    assert "TF_CONFIG" not in result.text
+
+
+def test_a_plugin_that_writes_only_an_annotation_stands_beside_discovery(compile_spec: Compile) -> None:
+    assert compile_spec(JOBS % ", plugins: {hcclrank: []}").ok

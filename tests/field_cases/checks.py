@@ -69,6 +69,21 @@ def labels_of_volcano(result: Result) -> None:
     assert result.job()["metadata"]["labels"]["volcano.sh/preemptable"] == "true"
 
 
+def only_written_grace(result: Result) -> None:
+    assert {name for name, task in result.job().tasks.items() if "terminationGracePeriodSeconds" in task.pod} == {"ps"}
+
+
+def estimators_own_form(result: Result) -> None:
+    for role in ("chief", "ps", "worker"):
+        assert set(result.tf_config(role)["cluster"]) == {"chief", "ps", "worker"}
+    assert result.job()["spec"]["policies"] == [
+        {"event": "PodEvicted", "action": "RestartJob"},
+        {"event": "PodFailed", "action": "RestartJob"},
+    ]
+    completing = [task["name"] for task in result.job()["spec"]["tasks"] if "CompleteJob" in str(task.get("policies"))]
+    assert completing == ["chief"]
+
+
 def worker_zero_leads(result: Result) -> None:
     assert set(result.tf_config("worker")["cluster"]) == {"worker"}
 

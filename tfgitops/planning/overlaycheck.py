@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _POD_FIELDS = {
-    "hostname": "Volcano names the pods, and TF_CONFIG names them by it",
-    "subdomain": "the job's Service has this name, and TF_CONFIG names it",
+    "hostname": "Volcano names the pods, and their peers find them by it",
+    "subdomain": "the job's Service has this name, and the pods' addresses end with it",
     "schedulerName": "the job's own scheduler, volcano, schedules the gang",
     "nodeName": "the pods would go past the scheduler and its queues; `nodeSelector` chooses nodes",
     "ephemeralContainers": "they are added to running pods, never written in a template",

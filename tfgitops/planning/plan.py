@@ -10,6 +10,7 @@ from tfgitops.planning.gang import check_gang
 from tfgitops.planning.jobmanifest import job_manifest
 from tfgitops.planning.overlaycheck import check_overlays
 from tfgitops.planning.policies import check_end
+from tfgitops.planning.policycheck import check_policies
 from tfgitops.planning.rolecheck import check_deadlines, check_role, check_workdir
 from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
@@ -117,7 +118,7 @@ class Planner:
             self.problems += problems
             return None
         manifest, found = self.draft(job, self._plugins.ask("tfgitops_contribute", job.route, self.faults, job=job))
-        self.problems += problems + found
+        self.problems += [*problems, *found, *check_policies(job, manifest)]
         name_job(job.name, manifest)
         return Planned(
             manifest=manifest, folder="workloads", file=file_name("Job", job.name), because=job.route, own=job.own

@@ -50,13 +50,14 @@ def check_deadlines(job: Job) -> Iterator[Problem]:
     found: dict[Route, str] = {}
     for role in job.roles:
         holder = next((one for one in (role, job) if type(reach(one.data, _DEADLINE)) is int), None)
-        policies = [*role_policies(job, role), *job_policies(job)] if holder else []
-        action = next((policy["action"] for policy in policies if {"PodFailed", ANY} & {*events_of(policy)}), "")
+        answers = [*role_policies(job, role), *job_policies(job)] if holder else []
+        action = next((policy["action"] for policy in answers if {"PodFailed", ANY} & {*events_of(policy)}), "")
         if holder and action.startswith("Restart"):
             found.setdefault((*holder.route, *_DEADLINE), action)
     for at, action in found.items():
         message = f"a pod that takes longer has failed, and the policy for PodFailed, {action}, runs it again"
-        hint = "limit the program: `timeout 6h python …` with `policies: [{exitCode: 124, action: TerminateJob}]`"
+        policies = "`policies: [{exitCode: 124, action: TerminateJob}]`"
+        hint = f"limit the program: `timeout 6h python …` with {policies} in its role"
         yield Problem(code="TF502", message=message, at=at, severity="warning", hint=hint)
 
 

@@ -14,6 +14,7 @@ from tfgitops.targets.memo import by_content
 from tfgitops.targets.shell.command import shell_command
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import without_empty
+from tfgitops.targets.volcano.tasks import ANY, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,9 +52,15 @@ def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[
     about_job = {key: job.data[key] for key in _JOB_KEYS if key in job.data}
     about_role = {key: value for key, value in role.data.items() if key not in own}
     port = job.port if role.has_server else 0
-    restart = "OnFailure" if role.kind == "evaluator" else "Never"  # an evaluator comes back without a retry
-    frame = _frame((port, restart, about_job, about_role), pod, container)
+    frame = _frame((port, _restart_policy(role), about_job, about_role), pod, container)
     return _filled(frame, job.name, _container_fields({key: role.data[key] for key in own}))
+
+
+def _restart_policy(role: Role) -> str:
+    """Return the default: an evaluator restarts in its pod, at no retry, unless a policy of its own is for failures."""
+    policies = role.data.get("policies") or ()
+    answered = any(policy.get("exitCode") or {"PodFailed", ANY} & {*events_of(policy)} for policy in policies)
+    return "OnFailure" if role.kind == "evaluator" and not answered else "Never"
 
 
 def _own_keys(job: Job, role: Role) -> list[str]:

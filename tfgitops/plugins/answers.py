@@ -210,8 +210,8 @@ _WRITTEN_BY_CORE = {
     "pod": {
         ("metadata", "labels", JOB_LABEL): "it is the job's name",
         ("metadata", "annotations", "tfgitops/rerun"): "it is the spec's `rerun`",
-        ("spec", "hostname"): "Volcano names the pods, and TF_CONFIG names them by it",
-        ("spec", "subdomain"): "the job's Service has this name, and TF_CONFIG names it",
+        ("spec", "hostname"): "Volcano names the pods, and their peers find them by it",
+        ("spec", "subdomain"): "the job's Service has this name, and the pods' addresses end with it",
         ("spec", "schedulerName"): "it is always volcano",
         ("spec", "ephemeralContainers"): "they are added to running pods, never written in a template",
     },

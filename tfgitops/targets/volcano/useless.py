@@ -36,7 +36,7 @@ FLAGS = {
 _NOT_READY = "publish-not-ready-addresses"
 _BOOLEAN = (_NOT_READY, "disable-network-policy", "inject-hosts-env")
 _PORTS = ("ssh-port", "port")
-_DISCOVERY = ("tensorflow", "pytorch", "ray", "hcclrank")
+_DISCOVERY = ("tensorflow", "pytorch", "ray")
 _ARGUMENT = re.compile(r"--([a-z-]+)=(.*)", re.DOTALL).fullmatch
 _PORT_MAX = 65535
 _EXIT_CODES = range(256)  # 0 is refused by Volcano itself
@@ -48,9 +48,6 @@ RULES = Rules.read("""
     policy-pending-no-timeout: a policy for PodPending without a timeout does nothing | add one, such as `timeout: 10m`
     policy-timeout: the timeout {found} is not a time to wait for | write it as 30s, 10m or 1h30m
     policy-exit-code-range: no container exits with {found} | use a code of 1 to 255
-    policy-exit-code-on-failure:
-        with restartPolicy OnFailure the container is restarted, and no policy sees its exit code
-        | use restartPolicy Never, or an event
     pending-restarts-pod: {found} for PodPending is reported not to work | RestartJob does
     failed-beats-evicted:
         an evicted pod may be seen as failed, and then {found} for PodFailed beats the policy for PodEvicted
@@ -64,6 +61,9 @@ RULES = Rules.read("""
     plugin-discovery:
         Volcano's plugin {plugin} would write variables beside those of the compiler
         | leave it out: TF_CONFIG and the hosts are written already
+    plugin-unseen:
+        Volcano's plugin {plugin} changes variables or commands of the pods, and no manifest or review shows it
+        | leave it out, and write `$(<TASK>_HOSTS)` and `$(TASK_INDEX)` in `command` or `env`
     plugin-flag-twice: the flag --{flag} is given twice, and the last one counts | give it once
     plugin-port: {found} is no port | write a number from 1 to 65535
     svc-not-ready:
@@ -98,11 +98,8 @@ def judge_use(manifest: Json, *, tasks: bool = True) -> list[Fault]:
 
 def judge_task(task: Json) -> Iterator[Fault]:
     """Judge one task of a Job."""
-    policies, pod = task.get("policies", ()), task["template"]["spec"]
-    yield from _judge_policies(policies, ("policies",))
-    for index, policy in enumerate(policies):
-        if "exitCode" in policy and pod.get("restartPolicy") == "OnFailure":
-            yield RULES.fault("policy-exit-code-on-failure", ("policies", index, "exitCode"))
+    pod = task["template"]["spec"]
+    yield from _judge_policies(task.get("policies", ()), ("policies",))
     for fault in (*_judge_pod(pod), *judge_amounts(pod)):
         yield fault.below(("template", "spec"))
 
@@ -139,7 +136,8 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) 
     for plugin, arguments in plugins.items():
         at = ("spec", "plugins", plugin)
         if plugin in _DISCOVERY:
-            yield RULES.fault("plugin-discovery", at, plugin=plugin)
+            rule = "plugin-discovery" if any(map(_has_discovery, tasks)) else "plugin-unseen"
+            yield RULES.fault(rule, at, plugin=plugin)
         given: dict[str, str] = {}
         for index, argument in enumerate(arguments if plugin in FLAGS else ()):
             match = _ARGUMENT(argument)
@@ -155,6 +153,11 @@ def _judge_plugins(plugins: Mapping[str, Sequence[str]], tasks: Sequence[Json]) 
             if flag == _NOT_READY and value == "false" and sum(map(replicas_of, tasks)) > 1:
                 yield RULES.fault("svc-not-ready", (*at, index), found=show(argument))
             given[flag] = value
+
+
+def _has_discovery(task: Json) -> bool:
+    training = task["template"].get("spec", {}).get("containers", [{}])[0]
+    return any(variable["name"] == "TF_CONFIG" for variable in training.get("env", ()))
 
 
 def _judge_pod(spec: Json) -> Iterator[Fault]:
