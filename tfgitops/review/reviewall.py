@@ -15,13 +15,13 @@ from tfgitops.review.environmentreview import (
     moved_between,
     review_environment,
     review_gone,
-    sort_changes,
 )
-from tfgitops.review.history import find_base
-from tfgitops.review.queues import queue_totals, refused_queues
+from tfgitops.review.history import find_base, find_head
+from tfgitops.review.keptobjects import kept_objects
+from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
-from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, survey
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
-    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.spec.diagnostics import Problem
 
@@ -43,16 +42,33 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
-    found = _with_refused_queues(moved_between(sorted(found, key=lambda one: one.name), base, session))
+    found = moved_between(sorted(found, key=lambda one: one.name), base, session)
+    others = _others(session, found)
+    found = with_refused(found, kept_objects(found, base), others)
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
-    others = _others(session, found)
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base)),
         queues=tuple(queue_totals(found, accelerators, others)),
         beside=tuple(phrases.named(one.folder) for one in others),
         outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
+
+
+def stuck_queues(compiled: Compiled, session: Session) -> Iterator[Diagnostic]:
+    """Yield a problem for each change of queues since HEAD that stays refused however often it is applied."""
+    folder, head = compiled.folder, find_head(session.project.root, [compiled.folder])
+    was = committed(head, [folder]).get(head.path(folder)) if head else None
+    routes = {planned.path: planned.because for planned in compiled.objects}
+    for one in with_refused(_on_its_clusters(compiled, was, head, session), {}) if head else ():
+        for change in one.changes:
+            if change.stuck and compiled.environment:
+                at = (*routes[change.path], "queue") if change.is_job else routes[change.path]
+                yield Diagnostic(
+                    code="TF607", span=compiled.environment.places.span(at, on_key=not change.is_job),
+                    message=f"no controller can apply {change.kind} '{change.title}' after HEAD: {change.reason}",
+                    hint=f"{change.way_out}; --queues-at-once builds it all the same, if the cluster is not as in HEAD",
+                )  # fmt: skip
 
 
 def _base(session: Session, places: Iterable[Path], ref: str | None) -> Base:
@@ -119,13 +135,3 @@ def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
     folders = [path.parent if path.name == SPEC else path for path in paths]
     environments = [compiled.environment for compiled in results if compiled.environment]
     return [*folders, *(document.path for one in environments for document in one.places.documents)]
-
-
-def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
-    """Mark the changes of Queues that Volcano will refuse, and say why."""
-    why = refused_queues(found)
-
-    def marked(change: Change) -> Change:
-        return replace(change, verdict="refused", reason=why[id(change)]) if id(change) in why else change
-
-    return [replace(one, changes=tuple(sort_changes(map(marked, one.changes)))) for one in found]
