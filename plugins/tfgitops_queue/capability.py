@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tfgitops import Note, Problem, gang_pods, pod_requests, quantity
 from tfgitops_queue.queuechecks import above
@@ -13,13 +13,9 @@ if TYPE_CHECKING:
     from tfgitops import Accelerator, Environment, Job
     from tfgitops_queue.queuechecks import Queues
 
-
-class _Limit(NamedTuple):
-    """The most that a queue may use of a resource, and the keys that say so."""
-
-    queue: str
-    most: int
-    because: tuple[Note, ...]
+    Limit = tuple[
+        str, int, tuple[Note, ...]
+    ]  # a queue, the most that it may use of a resource, and the keys that say so
 
 
 def check_capability(
@@ -45,9 +41,8 @@ def check_capability(
             message=f"the queue '{name}' does not limit {resource}, which '{job.name}' asks for",
             hint=f"a resource that `capability` leaves out has no limit: add `{resource}: NUMBER`",
         )  # fmt: skip
-    for name, resource, amount in (
-        (name, *item) for name, queue in declared.items() for item in (queue.get("capability") or {}).items()
-    ):
+    amounts = [(name, *item) for name in declared for item in (declared[name].get("capability") or {}).items()]
+    for name, resource, amount in amounts:
         if _is_no_limit(resource, amount):
             why = "Volcano does not count pods" if resource == "pods" else "Volcano takes 0 for no limit"
             yield Problem(
@@ -61,28 +56,27 @@ def _is_no_limit(resource: str, amount: Any) -> bool:
     return resource == "pods" or (resource in ("cpu", "memory") and not quantity.parse(amount))
 
 
-def _limits(name: str, queues: Queues) -> dict[str, _Limit]:
+def _limits(name: str, queues: Queues) -> dict[str, Limit]:
     """Return what a queue may use: its capability, and what its parent has beyond the guarantees of its siblings.
 
     Below the root nothing is taken away, since the root has no amounts.
     """
-    found: dict[str, _Limit] = {}
+    found: dict[str, Limit] = {}
     for queue in reversed([*above(name, queues)]):
         parent = queues[queue].get("parent", "root")
         beside = [other for other in queues if other != queue and queues[other].get("parent", "root") == parent]
-        for resource, limit in found.items():
-            kept = {other: (queues[other].get("guarantee") or {}).get(resource) for other in beside}
-            taken = {other: quantity.parse(amount) for other, amount in kept.items() if amount}
-            notes = [
-                Note(message=f"kept for '{other}'", at=("queues", other, "guarantee", resource)) for other in taken
-            ]
-            if taken:
-                found[resource] = _Limit(queue, limit.most - sum(taken.values()), (*limit.because, *notes))
+        for resource, (_, most, because) in found.items():
+            for other in beside:
+                if taken := (queues[other].get("guarantee") or {}).get(resource):
+                    most -= quantity.parse(taken)  # noqa: PLW2901
+                    note = Note(message=f"kept for '{other}'", at=("queues", other, "guarantee", resource))
+                    because = (*because, note)  # noqa: PLW2901
+                    found[resource] = (queue, most, because)
         for resource, amount in (queues[queue].get("capability") or {}).items():
             most = quantity.parse(amount)
-            if not _is_no_limit(resource, amount) and (resource not in found or most < found[resource].most):
+            if not _is_no_limit(resource, amount) and (resource not in found or most < found[resource][1]):
                 note = Note(message="the queue's capability", at=("queues", queue, "capability", resource))
-                found[resource] = _Limit(queue, most, (note,))
+                found[resource] = (queue, most, (note,))
     return found
 
 
@@ -104,7 +98,7 @@ def _gang_requests(manifest: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _check_gang(
-    job: Job, wanted: Mapping[str, int], limits: Mapping[str, _Limit], declared: Queues
+    job: Job, wanted: Mapping[str, int], limits: Mapping[str, Limit], declared: Queues
 ) -> Iterator[Problem]:
     for resource, (queue, most, because) in limits.items():
         if wanted.get(resource, 0) > most:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.review.changes import is_job, is_queue
+from tfgitops.review.changes import changes_of, identity, is_job, is_queue
 from tfgitops.review.environmentreview import sort_changes
-from tfgitops.review.keptobjects import against_kept
 from tfgitops.review.queuesteps import Rollout
 from tfgitops.review.reviewresult import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
@@ -20,10 +19,11 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import Accelerator
-    from tfgitops.review.keptobjects import Kept
+    from tfgitops.review.changes import Change
     from tfgitops.review.reviewresult import EnvironmentReview, QueueState
 
     Json = dict[str, Any]
+    Kept = dict[str, dict[Any, Json]]
 
 _ROOT = "root"
 _JOBS = ""  # stands for the number of jobs among the amounts of resources
@@ -170,7 +170,7 @@ def with_refused(
     ``kept`` are the objects of each cluster that went from Git before the base.
     """
     found = [
-        replace(one, changes=tuple(against_kept(change, kept.get(one.cluster, {})) for change in one.changes))
+        replace(one, changes=tuple(_against_kept(change, kept.get(one.cluster, {})) for change in one.changes))
         for one in environments
     ]
     refused: dict[int, dict[str, Any]] = {}
@@ -193,3 +193,14 @@ def with_refused(
         replace(one, changes=tuple(sort_changes(replace(two, **refused.get(id(two), {})) for two in one.changes)))
         for one in found
     ]
+
+
+def _against_kept(change: Change, kept: Mapping[Any, Json]) -> Change:
+    """Compare an object that is new to Git with the one that the cluster has kept, which it may refuse to change."""
+    old = kept.get(identity(change.manifest)) if change.verdict == "added" else None
+    again = changes_of(change.path, old, change.after)[0] if old else change
+    if again is change or again.verdict != "refused":
+        return change
+    return replace(
+        again, way_out="it went from Git and stayed in the cluster: take another name, unless you deleted it"
+    )

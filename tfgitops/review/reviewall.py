@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.review import phrases
+from tfgitops.review.changes import identity, manifest_in
 from tfgitops.review.environmentreview import (
     BaseFiles,
     cluster_at,
@@ -17,13 +19,14 @@ from tfgitops.review.environmentreview import (
     review_gone,
 )
 from tfgitops.review.history import find_base, find_head
-from tfgitops.review.keptobjects import kept_objects
 from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
+from tfgitops.spec.committed import MANIFESTS, read_header
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, survey
+from tfgitops.targets.gitops import kept_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
+    from tfgitops.review.queues import Kept
     from tfgitops.spec.diagnostics import Problem
 
 
@@ -44,7 +48,7 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     found = _compared(session, results, base)
     found = moved_between(sorted(found, key=lambda one: one.name), base, session)
     others = _others(session, found)
-    found = with_refused(found, kept_objects(found, base), others)
+    found = with_refused(found, _kept(found, base), others)
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
     return Review(
@@ -53,6 +57,24 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
         beside=tuple(phrases.named(one.folder) for one in others),
         outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
+
+
+def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
+    """Return what earlier commits removed from Git and no controller prunes: the last manifests of queues and claims.
+
+    They stand by cluster, and by what identifies the object. Git does not know what was deleted by hand since.
+    """
+    kept: Kept = defaultdict(dict)
+    tops = {
+        f"{base.path(one.folder)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster
+    }
+    removed = base.removed([*tops], ("queue-", "pvc-")) if tops else {}
+    for top, path in ((top, path) for top in tops for path in removed if path.startswith(top)):
+        text = removed[path].decode(errors="replace")
+        manifest = manifest_in(text) if read_header(text) else None
+        if manifest and (kept_by(manifest) or tops[top].controller == "none"):
+            kept[tops[top].cluster].setdefault(identity(manifest), manifest)
+    return kept
 
 
 def stuck_queues(compiled: Compiled, session: Session) -> Iterator[Diagnostic]:
