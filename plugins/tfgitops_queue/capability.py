@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from tfgitops import Accelerator, Environment, Job
     from tfgitops_queue.queuechecks import Queues
 
-    Limit = tuple[
-        str, int, tuple[Note, ...]
-    ]  # a queue, the most that it may use of a resource, and the keys that say so
+    Limit = tuple[str, int, tuple[Note, ...]]  # a queue, the most that it may use, and the keys that say so
 
 
 def check_capability(
@@ -25,16 +23,17 @@ def check_capability(
     declared: Queues = environment.get("queues") or {}
     kept = {one["metadata"]["name"]: one["spec"] for one in manifests if one["kind"] == "Queue"}  # for pinned jobs
     queues = kept | dict(declared)
-    limits = {name: _limits(name, queues) for name in queues}
+    limits = {name: (_limits(name, queues), _without_devices(name, queues)) for name in queues}
     unlimited: dict[tuple[str, str], Job] = {}
     for manifest in manifests:
         job = environment.job_of(manifest)
-        if job and (name := manifest["spec"]["queue"]) in queues:
+        most, limited = limits.get(manifest["spec"]["queue"], ({}, "")) if job else ({}, "")
+        if job and (most or limited):
             wanted = _gang_requests(manifest)
-            yield from _check_gang(job, wanted, limits[name], declared)
-            limited = _without_devices(name, queues)
-            found = [one for one in wanted if limited in declared and any(device.is_of(one) for device in devices)]
-            unlimited = {(limited, resource): job for resource in found} | unlimited
+            yield from _check_gang(job, wanted, most, declared)
+            for resource in wanted if limited in declared else ():
+                if any(device.is_of(resource) for device in devices):
+                    unlimited.setdefault((limited, resource), job)
     for (name, resource), job in unlimited.items():
         yield Problem(
             code="QUEUE06", severity="warning", at=("queues", name, "capability"), on_key=True,
