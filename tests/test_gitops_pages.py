@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from checkout import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfgitops.testing import Result
 
 GUIDES = REPOSITORY / "docs" / "how-to"
 GITOPS = (REPOSITORY / "docs" / "explanation" / "gitops.md").read_text(encoding="utf-8")
@@ -45,6 +50,16 @@ def test_old_runs_are_pruned_and_not_deleted_by_the_label_of_their_training() ->
     assert "--prune-allowlist=batch.volcano.sh/v1alpha1/Job" in commands
     assert "--namespace" in commands
     assert "delete" not in commands
+
+
+def test_a_queue_is_passed_over_by_flux_before_it_is_closed(compile_spec: Callable[..., Result]) -> None:
+    page = (GUIDES / "queues.md").read_text(encoding="utf-8").partition("**You close a queue.**")[2]
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert "reconcile: disabled" in block
+    result = compile_spec(f"gitops: flux\n{block}jobs: {{}}\n")
+    assert result.codes == []
+    assert "kustomize.toolkit.fluxcd.io/reconcile: disabled" in result.files["cluster/queue-vision.yaml"]
+    assert "before you close it" in (GUIDES / "flux.md").read_text(encoding="utf-8")
 
 
 def test_one_page_says_what_you_will_see() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, quantity, read_schema
-from tfgitops_queue.queuechecks import BUILT_IN, check_gangs, check_queue, check_use, levels, parents, with_kept
+from tfgitops_queue.capability import check_capability
+from tfgitops_queue.queuechecks import BUILT_IN, check_queue, check_use, levels, parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from tfgitops import Accelerator
 
 tfgitops_api = 1
 
@@ -18,6 +21,7 @@ CODES = {
     "QUEUE03": "a queue that Volcano makes itself",
     "QUEUE04": "queues whose parents lead round in a circle",
     "QUEUE05": "a gang that is larger than its queue",
+    "QUEUE06": "a capability that limits less than it seems to",
 }
 
 
@@ -59,11 +63,11 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 
 
 @hookimpl
-def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
+def tfgitops_check_manifests(
+    environment: Environment, manifests: tuple[Mapping[str, Any], ...], accelerators: tuple[Accelerator, ...]
+) -> Iterator[Problem]:
     """Refuse gangs that are larger than their queue, or a queue above it: they would wait for ever."""
-    queues = with_kept(environment.get("queues") or {}, manifests)
-    if any("capability" in queue for queue in queues.values()):
-        yield from check_gangs(environment, queues, manifests)
+    return check_capability(environment, manifests, accelerators)
 
 
 def _queue_manifest(name: str, queue: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""The tree of queues: who is above whom, where a job can run, and whether its gang fits."""
+"""The tree of queues: who is above whom, and where a job can run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tfgitops import Environment, Job, Note, Problem, did_you_mean, gang_pods, pod_requests, quantity
+from tfgitops import Job, Note, Problem, did_you_mean
 
 BUILT_IN = ("default", "root")
 """Queues that Volcano makes itself."""
@@ -22,12 +22,6 @@ def above(name: str, queues: Queues) -> Iterator[str]:
         seen.add(name)
         yield name
         name = queues[name].get("parent", "root")
-
-
-def with_kept(queues: Queues, manifests: Iterable[Mapping[str, Any]]) -> Queues:
-    """Add the queues that are no longer declared, and are kept because a pinned job runs in them."""
-    specs = {manifest["metadata"]["name"]: manifest["spec"] for manifest in manifests if manifest["kind"] == "Queue"}
-    return {**{name: spec for name, spec in specs.items() if name not in queues}, **queues}
 
 
 def levels(queues: Queues) -> dict[str, int]:
@@ -81,44 +75,3 @@ def check_use(job: Job, queues: Queues, above_others: Mapping[str, str]) -> Iter
             found=name, hint=f"choose one below it, such as '{child}'",
             notes=(Note(message=f"'{child}' is below it", at=("queues", child)),),
         )  # fmt: skip
-
-
-def check_gangs(
-    environment: Environment, queues: Queues, manifests: tuple[Mapping[str, Any], ...]
-) -> Iterator[Problem]:
-    """Report each planned Job whose gang asks for more than a queue may use (docs/volcano.md 5)."""
-    limits = {
-        name: [
-            (queue, resource, quantity.parse(amount))
-            for queue in above(name, queues)
-            for resource, amount in (queues[queue].get("capability") or {}).items()
-        ]
-        for name in queues
-    }
-    for manifest in manifests:
-        job = environment.job_of(manifest)
-        if job and (found := limits.get(manifest["spec"]["queue"])):
-            yield from _check_gang(job, _gang_requests(manifest), found)
-
-
-def _gang_requests(manifest: Mapping[str, Any]) -> dict[str, int]:
-    """Return what the pods that must run at once ask for together, in nanos."""
-    total = {"pods": 0}
-    for task, needed in zip(manifest["spec"]["tasks"], gang_pods(manifest), strict=True):
-        total["pods"] += needed * quantity.NANO
-        for name, amount in pod_requests(task["template"]["spec"]).items():
-            total[name] = total.get(name, 0) + amount * needed
-    return total
-
-
-def _check_gang(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str, int]]) -> Iterator[Problem]:
-    for queue, resource, most in limits:
-        if wanted.get(resource, 0) > most:
-            needs, has = (quantity.show(amount, resource) for amount in (wanted[resource], most))
-            note = Note(message="the queue's capability", at=("queues", queue, "capability", resource))
-            yield Problem(
-                code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
-                message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
-                hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
-                notes=(note,) * (queue in (job.environment.get("queues") or {})),  # else it is kept for a pinned job
-            )  # fmt: skip

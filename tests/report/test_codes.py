@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 ENTRIES = reference(discover().plugins)
 NEEDS_MORE = "A spec alone cannot show this code, because"
 NOT_BY_A_SPEC = {
-    "TF102", "TF401", "TF404", "TF601", "TF602", "TF603", "TF604", "TF605", "TF606", "TF611", "TF612", "TF613", "TF614",
-    "TF615", "TF701", "TF803", "TF901", "TF902",
+    "TF102", "TF401", "TF404", "TF601", "TF602", "TF603", "TF604", "TF605", "TF606", "TF607", "TF611", "TF612", "TF613",
+    "TF614", "TF615", "TF701", "TF803", "TF901", "TF902",
 }  # fmt: skip
 REPOSITORY = {
     "pyproject.toml": '[tool.tfgitops]\nplugins = ["team.py"]\n',
@@ -83,8 +83,8 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = home / "repository" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    who = "-c user.name=A -c user.email=a@example.com"
-    said = run(f"git init -q && tfgitops build --quiet && git add . && git {who} commit --quiet -m base", home)
+    who = "git config user.name A && git config user.email a@example.com"
+    said = run(f"git init -q && {who} && tfgitops build --quiet && git add . && git commit --quiet -m base", home)
     assert said == ""
     return home
 

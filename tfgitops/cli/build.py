@@ -36,6 +36,9 @@ def build(
     ] = None,
     restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,
     pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its running Job.")] = False,
+    queues_at_once: Annotated[
+        bool, typer.Option("--queues-at-once", help="Let queues change that take several commits.")
+    ] = False,
     strict: Strict = False,
     format_: FormatOption = "text",
     no_plugin: Without = None,
@@ -46,8 +49,10 @@ def build(
     """Compile environments and write their manifests."""
     if stdout and (check or format_ != "text"):
         raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
-    if (check or stdout) and (restart or restart_all or pin_rest):
-        raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
+    if (check or stdout) and (restart or restart_all or pin_rest or queues_at_once):
+        raise typer.BadParameter(
+            "--restart, --restart-all, --pin-rest and --queues-at-once are for a build that writes"
+        )
     if restart_all and (restart or pin_rest):
         raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
     session = opened(paths, no_plugin, before_plugins=refuse_changed_plugins if locked else lambda _: None)
@@ -58,7 +63,8 @@ def build(
     if stdout:
         sys.stdout.write(documents(results))
         return show(found, format_, no_colour=no_color, verbose=verbose)
-    consent = None if check else _consent(results, jobs=frozenset(restart or ()), all=restart_all, pin_rest=pin_rest)
+    given = {"all": restart_all, "pin_rest": pin_rest, "queues_at_once": queues_at_once}
+    consent = None if check else _consent(results, jobs=frozenset(restart or ()), **given)
     delivered = list(deliver(session, results, consent, _wait))
     files = [file for one in delivered for file in changed_files(one, check=check)]
     found += [diagnostic for one in delivered for diagnostic in one.diagnostics]

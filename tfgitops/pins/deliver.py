@@ -71,7 +71,7 @@ def deliver(
 def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> None:
     """Write one environment; where jobs are to be pinned, it is compiled once more before.
 
-    Raises CompileError if a training would restart by accident, or the output cannot be written.
+    Raises CompileError if a training would restart by accident, queues would get stuck, or nothing can be written.
     """
     one.differences = compare(one.folder, one.files)
     if one.compiled:
@@ -86,4 +86,10 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> N
 
             one.compiled, one.pins = pin_rest(one.compiled, restarts, session)
             one.differences = compare(one.folder, one.files)
+    changes_queues = any("/queue-" in difference.path for difference in one.differences)
+    if one.compiled and changes_queues and not consent.queues_at_once:
+        from tfgitops.review.reviewall import stuck_queues  # noqa: PLC0415 - few builds change queues
+
+        if stuck := [*stuck_queues(one.compiled, session)]:
+            raise CompileError(stuck)
     apply(one.folder, one.files, one.differences)

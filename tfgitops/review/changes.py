@@ -108,7 +108,8 @@ class Change:
 
     ``fields`` are the fields that differ, without a job's own name. ``hard`` are those that cannot change in place:
     they start a new run of a job, and the cluster refuses them for other objects. ``reason`` says why it refuses else,
-    or why a job restarts that changes in place, or how far that change reaches.
+    or why a job restarts that changes in place, or how far that change reaches. ``way_out`` says what to do about a
+    refusal, and ``stuck`` whether no sync can get past it.
     """
 
     verdict: Verdict
@@ -118,6 +119,8 @@ class Change:
     fields: tuple[FieldChange, ...] = ()
     hard: tuple[FieldChange, ...] = ()
     reason: str = ""
+    way_out: str = ""
+    stuck: bool = False
 
     @property
     def manifest(self) -> Json:

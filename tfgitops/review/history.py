@@ -17,7 +17,7 @@ from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 DEFAULT_REF = "origin/HEAD"
@@ -101,20 +101,36 @@ class Base:
 
     def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
         """Return the earlier versions of some files, the newest first, up to a limit."""
-        listing = _git(
-            self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
-            "-O/dev/null", self.commit, "--", *paths,
-        )  # fmt: skip
-        fields = [part for part in listing.split("\0") if part]
         ids: dict[str, str] = {}
-        for meta, path in zip(fields[::2], fields[1::2], strict=False):
-            old, new = meta.split()[2:4]
-            ids.update({blob: path for blob in (old, new) if blob.strip("0")})
+        for *blobs, path in self._log(paths):
+            ids.update({blob: path for blob in blobs if blob.strip("0")})
         versions: dict[str, list[bytes]] = {}
         ids = dict(list(ids.items())[:_VERSIONS_MAX])
         for (_, path), content in zip(ids.items(), _cat(self.top, list(ids)), strict=True):
             versions.setdefault(path, []).append(content)
         return versions
+
+    def removed(self, folders: Sequence[str], names: tuple[str, ...]) -> dict[str, bytes]:
+        """Return the last versions of files that earlier commits removed from some folders, by path.
+
+        ``names`` are what the names of the files begin with.
+        """
+        ids: dict[str, str] = {}
+        for blob, _, path in self._log(folders, "--diff-filter=D"):
+            if path not in self.blobs and path.rpartition("/")[2].startswith(names):
+                ids.setdefault(path, blob)
+        return dict(zip(ids, _cat(self.top, list(ids.values())), strict=True))
+
+    def _log(self, paths: Sequence[str], *options: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the ids of a file before and after each commit that changed it, and its path, the newest first."""
+        listing = _git(
+            self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
+            "-O/dev/null", *options, self.commit, "--", *paths,
+        )  # fmt: skip
+        fields = [part for part in listing.split("\0") if part]
+        for meta, path in zip(fields[::2], fields[1::2], strict=False):
+            old, new = meta.split()[2:4]
+            yield old, new, path
 
 
 def find_head(root: Path, places: Iterable[Path]) -> Base | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.planning.plan import level
-from tfgitops.review.changes import is_job, is_queue
+from tfgitops.review.changes import changes_of, identity, is_job, is_queue
+from tfgitops.review.environmentreview import sort_changes
+from tfgitops.review.queuesteps import Rollout
 from tfgitops.review.reviewresult import Amount, QueueTotals
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import claimed_devices, pod_requests
-from tfgitops.targets.volcano.queue import judge_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from tfgitops.plugins.hookspecs import Accelerator
     from tfgitops.review.changes import Change
     from tfgitops.review.reviewresult import EnvironmentReview, QueueState
-    from tfgitops.targets.kubernetes.fault import Fault
 
     Json = dict[str, Any]
+    Kept = dict[str, dict[Any, Json]]
 
 _ROOT = "root"
 _JOBS = ""  # stands for the number of jobs among the amounts of resources
@@ -107,17 +107,24 @@ def queue_totals(
     """
     found: list[QueueTotals] = []
     for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
-        before, after = _Side(), _Side()
-        for other in others:
-            if other.environment and other.environment.cluster == cluster:
-                for side in (before, after):
-                    side.add_all(other)
-        for one in environments:
-            if one.cluster == cluster:
-                after.add_all(one.compiled)
-                before.add_earlier(one)
-        found += _of_cluster(cluster, before, after, accelerators)
+        found += _of_cluster(cluster, *_sides(cluster, environments, others), accelerators)
     return found
+
+
+def _sides(
+    cluster: str, environments: Iterable[EnvironmentReview], others: Iterable[Compiled]
+) -> tuple[_Side, _Side]:  # fmt: skip
+    """Count in what a cluster has before and after a change."""
+    before, after = _Side(), _Side()
+    for other in others:
+        if other.environment and other.environment.cluster == cluster:
+            for side in (before, after):
+                side.add_all(other)
+    for one in environments:
+        if one.cluster == cluster:
+            after.add_all(one.compiled)
+            before.add_earlier(one)
+    return before, after
 
 
 def _of_cluster(
@@ -157,44 +164,45 @@ def _title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, 
     return _TITLES.get(resource, resource), 1
 
 
-def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, str]:
-    """Return why Volcano will refuse some changes of Queues on the way, by the `id` of the change.
+def with_refused(
+    environments: Iterable[EnvironmentReview], kept: Kept, others: Iterable[Compiled] = ()
+) -> list[EnvironmentReview]:  # fmt: skip
+    """Mark the changes that Volcano refuses on the way, and what the cluster kept and refuses to change.
 
-    Queues are applied one after the other, parents first. Volcano refuses to shrink one below its child's present size,
-    and everything after it waits.
+    ``kept`` are the objects of each cluster that went from Git before the base.
     """
-    found: dict[int, str] = {}
-    for cluster in sorted({one.cluster for one in environments}):
-        reviews = [one for one in environments if one.cluster == cluster]
-        changes = [change for one in reviews for change in one.changes if change.after and is_queue(change.after)]
-        before = _Side()
-        for one in reviews if changes else ():
-            before.add_earlier(one)
-        levels: dict[Any, list[Change]] = defaultdict(list)
-        for change in changes:
-            levels[level(change.path.partition("/")[0])].append(change)
-        for key in sorted(levels):
-            found.update(_refused(levels[key], before.queues))
-    return found
+    found = [
+        replace(one, changes=tuple(_against_kept(change, kept.get(one.cluster, {})) for change in one.changes))
+        for one in environments
+    ]
+    refused: dict[int, dict[str, Any]] = {}
+    for cluster in {one.cluster for one in found}:
+        changes = [
+            (one.folder if one.controller == "flux" else id(change), change)
+            for one in found
+            for change in one.changes
+            if one.cluster == cluster
+            and (is_queue(change.manifest) or (change.is_job and change.new_name != change.old_name))
+        ]
+        queues = {queue["metadata"]["name"]: queue for queue in kept.get(cluster, {}).values() if is_queue(queue)}
+        if queues or any(is_queue(change.manifest) for _, change in changes):
+            before, after = _sides(cluster, found, others)
+            queues |= before.queues
+            for queue in queues.keys() & {name for name, amounts in before.amounts.items() if amounts[_JOBS]}:
+                queues[queue] = queues[queue] | {"status": {"allocated": {"pods": 1}}}
+            refused |= Rollout(changes, queues, kept=queues.keys() - after.queues.keys()).refused()
+    return [
+        replace(one, changes=tuple(sort_changes(replace(two, **refused.get(id(two), {})) for two in one.changes)))
+        for one in found
+    ]
 
 
-def _refused(waiting: list[Change], state: dict[str, Json]) -> dict[int, str]:
-    """Apply the changes of one level to the state of the cluster until Volcano refuses all that are left."""
-    while True:
-        refused = {}
-        for change in waiting:
-            if fault := _refusal(change, state):
-                refused[id(change)] = f"while the queues below it are as they were: {fault.message}"
-            else:
-                assert change.after is not None
-                state[change.new_name] = change.after
-        if not refused or len(refused) == len(waiting):
-            return refused
-        waiting = [change for change in waiting if id(change) in refused]
-
-
-def _refusal(change: Change, state: Mapping[str, Json]) -> Fault | None:
-    parents = {(queue.get("spec") or {}).get("parent", _ROOT) for queue in (*state.values(), change.after or {})}
-    others = [{"metadata": {"name": name}, "spec": {}} for name in sorted({*parents, _ROOT, "default"} - state.keys())]
-    faults = judge_queue(change.after, [*state.values(), *others], "update" if change.before else "create")
-    return faults[0] if faults else None
+def _against_kept(change: Change, kept: Mapping[Any, Json]) -> Change:
+    """Compare an object that is new to Git with the one that the cluster has kept, which it may refuse to change."""
+    old = kept.get(identity(change.manifest)) if change.verdict == "added" else None
+    again = changes_of(change.path, old, change.after)[0] if old else change
+    if again is change or again.verdict != "refused":
+        return change
+    return replace(
+        again, way_out="it went from Git and stayed in the cluster: take another name, unless you deleted it"
+    )

@@ -58,11 +58,15 @@ class Restart:
 
 @dataclass(frozen=True, kw_only=True)
 class Consent:
-    """The trainings that may restart: named as ``JOB`` or ``ENV/JOB``, or all; ``pin_rest`` pins the others."""
+    """The trainings that may restart: named as ``JOB`` or ``ENV/JOB``, or all; ``pin_rest`` pins the others.
+
+    ``queues_at_once`` lets queues change that a cluster as in HEAD would refuse to change in one step.
+    """
 
     jobs: frozenset[str] = frozenset()
     all: bool = False
     pin_rest: bool = False
+    queues_at_once: bool = False
 
     def covers(self, restart: Restart) -> bool:
         """Tell whether a job may restart."""

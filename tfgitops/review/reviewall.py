@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.review import phrases
+from tfgitops.review.changes import identity, manifest_in
 from tfgitops.review.environmentreview import (
     cluster_at,
     committed,
@@ -14,15 +16,16 @@ from tfgitops.review.environmentreview import (
     joined_between,
     review_environment,
     review_gone,
-    sort_changes,
 )
-from tfgitops.review.history import find_base
-from tfgitops.review.queues import queue_totals, refused_queues
+from tfgitops.review.history import find_base, find_head
+from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
-from tfgitops.spec.diagnostics import CompileError
+from tfgitops.spec.committed import MANIFESTS, read_header
+from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, survey
+from tfgitops.targets.gitops import kept_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
-    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
+    from tfgitops.review.queues import Kept
     from tfgitops.spec.diagnostics import Problem
 
 
@@ -42,16 +45,51 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
-    found = _with_refused_queues(joined_between(sorted(found, key=lambda one: one.name), base, session))
+    found = joined_between(sorted(found, key=lambda one: one.name), base, session)
+    others = _others(session, found)
+    found = with_refused(found, _kept(found, base), others)
     problems: list[Problem] = []
     accelerators = [one for _, one in session.plugins.ask("tfgitops_accelerators", (), problems)]
-    others = _others(session, found)
     return Review(
         ref=base.ref, commit=base.commit, environments=tuple(found), risks=tuple(risks_of(found, base, others)),
         queues=tuple(queue_totals(found, accelerators, others)),
         beside=tuple(phrases.named(one.folder) for one in others),
         outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
+
+
+def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
+    """Return what earlier commits removed from Git and no controller prunes: the last manifests of queues and claims.
+
+    They stand by cluster, and by what identifies the object. Git does not know what was deleted by hand since.
+    """
+    kept: Kept = defaultdict(dict)
+    tops = {
+        f"{base.path(one.folder)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster
+    }
+    removed = base.removed([*tops], ("queue-", "pvc-")) if tops else {}
+    for top, path in ((top, path) for top in tops for path in removed if path.startswith(top)):
+        text = removed[path].decode(errors="replace")
+        manifest = manifest_in(text) if read_header(text) else None
+        if manifest and (kept_by(manifest) or tops[top].controller == "none"):
+            kept[tops[top].cluster].setdefault(identity(manifest), manifest)
+    return kept
+
+
+def stuck_queues(compiled: Compiled, session: Session) -> Iterator[Diagnostic]:
+    """Yield a problem for each change of queues since HEAD that stays refused however often it is applied."""
+    folder, head = compiled.folder, find_head(session.project.root, [compiled.folder])
+    was = committed(head, [folder]).get(head.path(folder)) if head else None
+    routes = {planned.path: planned.because for planned in compiled.objects}
+    for one in with_refused(_on_its_clusters(compiled, was, head), {}) if head else ():
+        for change in one.changes:
+            if change.stuck and compiled.environment:
+                at = (*routes[change.path], "queue") if change.is_job else routes[change.path]
+                yield Diagnostic(
+                    code="TF607", span=compiled.environment.places.span(at, on_key=not change.is_job),
+                    message=f"no controller can apply {change.kind} '{change.title}' after HEAD: {change.reason}",
+                    hint=f"{change.way_out}; --queues-at-once builds it all the same, if the cluster is not as in HEAD",
+                )  # fmt: skip
 
 
 def _base(session: Session, places: Iterable[Path], ref: str | None) -> Base:
@@ -118,13 +156,3 @@ def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
     folders = [path.parent if path.name == SPEC else path for path in paths]
     environments = [compiled.environment for compiled in results if compiled.environment]
     return [*folders, *(document.path for one in environments for document in one.places.documents)]
-
-
-def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
-    """Mark the changes of Queues that Volcano will refuse, and say why."""
-    why = refused_queues(found)
-
-    def marked(change: Change) -> Change:
-        return replace(change, verdict="refused", reason=why[id(change)]) if id(change) in why else change
-
-    return [replace(one, changes=tuple(sort_changes(map(marked, one.changes)))) for one in found]

@@ -66,6 +66,11 @@ class EnvironmentReview:
     pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def controller(self) -> str:
+        """The GitOps controller, "none" without one or where the environment is gone."""
+        return self.compiled.environment.gitops if self.compiled and self.compiled.environment else "none"
+
     def of(self, verdict: Verdict) -> list[Change]:
         """Return the changes with a verdict."""
         return [change for change in self.changes if change.verdict == verdict]

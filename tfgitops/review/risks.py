@@ -10,8 +10,9 @@ from tfgitops.review.phrases import near
 from tfgitops.review.refusals import edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
+from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import a_few
-from tfgitops.targets.gitops import kept_by
+from tfgitops.targets.gitops import folder_news, kept_by
 from tfgitops.targets.kubernetes.containers import GRACE
 from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
@@ -30,7 +31,8 @@ MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
 RISKS = (
-    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows", "tag",
+    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows",
+    "folders", "tag",
 )  # fmt: skip
 """The codes of all risks, the gravest first."""
 
@@ -55,7 +57,7 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base, beside: Sequ
     for one in environments:
         found += [
             *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
-            *_growing(one), *_tags(one),
+            *_growing(one), *_folders(one, base), *_tags(one),
         ]  # fmt: skip
     return sorted(
         [*_many(environments), *found, *shared_folders(environments, beside)], key=lambda risk: RISKS.index(risk.code)
@@ -84,10 +86,10 @@ def _refused(one: EnvironmentReview) -> Iterator[Risk]:
 
 
 def _way_out(change: Change) -> str:
+    if change.way_out:
+        return change.way_out
     if change.kind == "PersistentVolumeClaim":
         return "declare another volume under another name, and move what is in it"
-    if is_queue(change.manifest):
-        return "change the queues below it first, in a change of their own"
     return "give the object another name"
 
 
@@ -184,6 +186,15 @@ def _growing(one: EnvironmentReview) -> Iterator[Risk]:
             what = f"storage class {storage}" if storage else "the default storage class"
             message = f"claim '{change.title}' grows: {what} must allow it (allowVolumeExpansion), and it must be bound"
             yield Risk("grows", one.name, message, "else the change is refused")
+
+
+def _folders(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
+    """Find the folders that come or go: Flux applies each by an object of its own."""
+    if one.compiled and one.controller == "flux" and one.state == "compared":
+        top = f"{base.path(one.folder)}/{MANIFESTS}/"
+        was = [path.removeprefix(top) for path in base.blobs if path.startswith(top)]
+        for message, advice in folder_news(was, [file.path for file in one.compiled.files]):
+            yield Risk("folders", one.name, message, advice)
 
 
 def _tags(one: EnvironmentReview) -> Iterator[Risk]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.targets.kubernetes.fault import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Json, Route
@@ -125,6 +125,18 @@ def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     if holds_variables:
         found[f"{_FLUX}/substitute"] = "disabled"
     return found
+
+
+def folder_news(was: Iterable[str], now: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what Flux does about each folder of `manifests/` that comes or goes, and advice, from paths of files."""
+    old, new = ({path.partition("/")[0] for path in paths} for paths in (was, now))
+    for folder in sorted(new - old):
+        message = f"manifests/{folder} is new, and Flux needs a Kustomization for it"
+        yield message, "add one, and let that of the folder behind it depend on it"
+    for folder in sorted(old - new):
+        message = f"manifests/{folder} is gone: its Kustomization fails (path not found) and prunes nothing"
+        advice = "remove it in the same commit, and let the one behind it depend on the one before"
+        yield message, "delete its runs with kubectl" if folder == "workloads" else advice
 
 
 def join_annotations(written: Mapping[str, str], ours: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
