@@ -19,7 +19,7 @@ RESUME = "{event: PodEvicted, action: ResumeJob}"
 def _policies(repository: Repository, job: str, task: str) -> None:
     """Give the job `shards` and its task policies, each of which replaces the defaults of its events."""
     policies = [f"    policies: [{job}]\n" if job else "", f", policies: [{task}]" if task else ""]
-    repository.prod(("    minAvailable: 1\n", f"    minAvailable: 1\n{policies[0]}"))
+    repository.prod(("    minAvailable: 1\n", f"    minAvailable: 1\n    maxRetry: 3\n{policies[0]}"))
     repository.prod((ROW, f"{ROW[:-1]}{policies[1]}}}"))
     repository.keep()
 
