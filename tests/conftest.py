@@ -24,8 +24,9 @@ collect_ignore = ["plugins/external"]
 """Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""
 
 LONGEST = (
-    "test_contract.py", "test_outsiders.py", "test_plugins_commands.py", "test_yamltext.py", "test_testing.py",
-    "test_provenance.py", "test_deterministic.py", "test_plugins_readme.py", "test_isolation.py", "test_updates.py",
+    "test_outsiders.py", "test_provenance.py", "test_contract.py", "test_every_key.py", "test_plugins_commands.py",
+    "test_linear.py", "test_testing.py", "test_forms.py", "test_yamltext.py", "test_updates.py", "test_explain.py",
+    "test_plugins_readme.py", "test_deterministic.py", "test_codes.py", "test_streams.py",
 )  # fmt: skip
 """The files that take longest come first, so that no worker is left with one at the end."""
 
@@ -69,7 +70,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, Path], None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 def pytest_collection_finish() -> None:

@@ -30,13 +30,31 @@ def build_wheel(place: Path) -> Path:
         shutil.copytree(REPOSITORY / name, place / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, place / "source" / name)
-    run(*_PIP, "wheel", "--no-deps", "--wheel-dir", place, place / "source", cwd=place)
-    [built] = place.glob("tfgitops-*.whl")
+    [built] = build_wheels(place, place / "source")
     return built
+
+
+def build_wheels(place: Path, *sources: Path) -> list[Path]:
+    """Build the wheels of packages with the hatchling that is installed here, as an environment for each takes longer.
+
+    Return them in the order of their names.
+    """
+    run(
+        *_PIP,
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--check-build-dependencies",
+        "--wheel-dir",
+        place,
+        *sources,
+        cwd=place,
+    )
+    return sorted(place.glob("*.whl"))
 
 
 def install(place: Path, *what: str | Path) -> Path:
     """Make an environment with some packages, and what they say they need; return the folder of its programs."""
     run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place)
-    run(*_PIP, "--python", place / "bin" / "python", "install", *what, cwd=place)
+    run(*_PIP, "--python", place / "bin" / "python", "install", "--no-compile", *what, cwd=place)
     return place / "bin"

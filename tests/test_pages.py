@@ -20,7 +20,7 @@ PAGES = sorted(
     and "golden" not in path.parts
     and (path.name != "diagnostics.md" or path.parent == DOCS)  # of the others docs/diagnostics.md is made
 )
-ENTRIES = REPOSITORY / "tfgitops" / "report" / "diagnostics.md"
+ENTRIES = REPOSITORY / "tfgitops" / "spec" / "diagnostics.md"
 """Its text goes into docs/diagnostics.md, so its links lead on from there."""
 FOLLOWED = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)

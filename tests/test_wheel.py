@@ -35,7 +35,7 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
         assert f"tfgitops/schemas/{schema.name}" in names
     for plugin in ("gpu", "nodes", "policy", "queue", "storage"):
         assert {f"tfgitops_{plugin}/schema.json", f"tfgitops_{plugin}/diagnostics.md"} <= {*names}
-    assert "tfgitops/report/diagnostics.md" in names
+    assert "tfgitops/spec/diagnostics.md" in names
     assert not [name for name in names if "__pycache__" in name or "tests/" in name or "/test_" in name]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Environment, Job, Patch, Role, View
     from tfgitops.targets.kubernetes import duration, quantity
     from tfgitops.targets.kubernetes.image import Image, PodImage, parse_image, pod_images
-    from tfgitops.targets.kubernetes.resources import is_extended, pod_requests
+    from tfgitops.targets.kubernetes.resources import GPUS, is_extended, pod_requests
     from tfgitops.targets.nearest import did_you_mean
     from tfgitops.targets.routes import Route
 
@@ -40,7 +40,7 @@ _HOMES = {
     "spec.model": ("Environment", "Job", "Patch", "Role", "View"),
     "targets.kubernetes": ("duration", "quantity"),
     "targets.kubernetes.image": ("Image", "PodImage", "parse_image", "pod_images"),
-    "targets.kubernetes.resources": ("is_extended", "pod_requests"),
+    "targets.kubernetes.resources": ("GPUS", "is_extended", "pod_requests"),
     "targets.nearest": ("did_you_mean",),
     "targets.routes": ("Route",),
 }
@@ -63,36 +63,8 @@ def fetcher(module: dict[str, Any], homes: Mapping[str, tuple[str, ...]]) -> Cal
 __getattr__ = fetcher(globals(), _HOMES)
 
 __all__ = [
-    "API_VERSION",
-    "Accelerator",
-    "Compiled",
-    "Environment",
-    "File",
-    "Image",
-    "Job",
-    "Note",
-    "Object",
-    "Patch",
-    "Plugins",
-    "PodImage",
-    "Problem",
-    "Role",
-    "Route",
-    "SchemaFragment",
-    "View",
-    "Words",
-    "__version__",
-    "compile_environment",
-    "did_you_mean",
-    "discover",
-    "duration",
-    "gang_pods",
-    "hookimpl",
-    "is_extended",
-    "named_by_content",
-    "parse_image",
-    "pod_images",
-    "pod_requests",
-    "quantity",
-    "read_schema",
-]
+    "API_VERSION", "GPUS", "Accelerator", "Compiled", "Environment", "File", "Image", "Job", "Note", "Object", "Patch",
+    "Plugins", "PodImage", "Problem", "Role", "Route", "SchemaFragment", "View", "Words", "__version__",
+    "compile_environment", "did_you_mean", "discover", "duration", "gang_pods", "hookimpl", "is_extended",
+    "named_by_content", "parse_image", "pod_images", "pod_requests", "quantity", "read_schema",
+]  # fmt: skip

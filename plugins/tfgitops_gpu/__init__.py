@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Accelerator, Environment, Job, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops import GPUS, Accelerator, Environment, Job, Patch, Problem, SchemaFragment, hookimpl, read_schema
 from tfgitops_gpu.gpurules import NVIDIA, check_containers, check_gpu, gpu_resources, is_nvidia, product_label
 
 if TYPE_CHECKING:
@@ -58,12 +58,7 @@ def tfgitops_contribute(job: Job) -> Iterator[Patch]:
 @hookimpl
 def tfgitops_accelerators() -> Iterator[Accelerator]:
     """Count whole GPUs, slices and shares."""
-    yield Accelerator("nvidia.com/gpu", "NVIDIA GPUs")
-    yield Accelerator("amd.com/gpu", "AMD GPUs")
-    yield Accelerator("nvidia.com/mig-*", "MIG slices")
-    yield Accelerator("volcano.sh/vgpu-number", "virtual GPUs")
-    yield Accelerator("gpu.intel.com/i915", "Intel GPUs")
-    yield Accelerator("gpu.intel.com/xe", "Intel GPUs")
+    yield from (Accelerator(gpu.resource, gpu.title) for gpu in GPUS)
     yield Accelerator("*/gpu", "GPUs")  # of other vendors
     yield Accelerator("*/gpu.*", "GPUs")  # and shared ones, such as nvidia.com/gpu.shared
 

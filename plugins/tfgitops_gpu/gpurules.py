@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Job, Note, Problem, Role, quantity
+from tfgitops import GPUS, Job, Note, Problem, Role, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ NVIDIA = "nvidia.com/gpu"
 DEPRECATED = {"volcano.sh/gpu-memory": "volcano.sh/vgpu-memory", "volcano.sh/gpu-number": "volcano.sh/vgpu-number"}
 """Names that Volcano gave up with 1.9, and what replaced them."""
 
-_PRODUCT_LABELS = {"nvidia.com": "nvidia.com/gpu.product", "amd.com": "amd.com/gpu.product-name"}
+_PRODUCT_LABELS = {gpu.resource.partition("/")[0]: gpu.product_label for gpu in GPUS if gpu.product_label}
 _SHARES = ("volcano.sh/vgpu-", "volcano.sh/gpu-")
 
 

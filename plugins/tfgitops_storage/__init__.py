@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_storage.volumes import (
-    check_access,
-    check_role,
-    check_volume,
-    claim_manifest,
-    mounts,
-    pod_parts,
-    shared_memory,
-)
+from tfgitops_storage.volumes import check_volumes, claim_manifest, mounts, pod_parts, shared_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +33,7 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 @hookimpl
 def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
     """Refuse volumes that are not declared, mounts that collide, and claims that too many pods share."""
-    volumes = environment.get("volumes") or {}
-    for name in volumes:
-        yield from check_volume(name, volumes[name])
-    users = [(job, role, mounted) for job in environment.jobs for role, mounted in mounts(job, volumes)]
-    for _, role, mounted in users:
-        yield from check_role(role, mounted, volumes)
-    yield from check_access(users, volumes)
+    yield from check_volumes(environment.jobs, environment.get("volumes") or {})
 
 
 @hookimpl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
@@ -118,8 +118,17 @@ _SMALL = 2**20 * quantity.NANO
 _VOLCANO_PATH = "/etc/volcano"
 
 
-def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
-    """Report a volume that is no claim, or two at once."""
+def check_volumes(jobs: Iterable[Job], volumes: Volumes) -> Iterator[Problem]:
+    """Report what is wrong with the volumes of an environment, and with what its jobs mount of them."""
+    for name in volumes:
+        yield from _check_volume(name, volumes[name])
+    users = [(job, role, mounted) for job in jobs for role, mounted in mounts(job, volumes)]
+    for _, role, mounted in users:
+        yield from _check_role(role, mounted, volumes)
+    yield from _check_access(users, volumes)
+
+
+def _check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
     at = ("volumes", name)
     if name == SHM_VOLUME:
         message = f"the name '{SHM_VOLUME}' is kept for shared memory"
@@ -145,8 +154,7 @@ def check_volume(name: str, volume: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(code="STORE02", message=message, at=(*at, key), hint="leave it out")
 
 
-def check_role(role: Role, mounted: tuple[Mount, ...], volumes: Volumes) -> Iterator[Problem]:
-    """Report unknown volumes, mounts without a path, and paths that are taken."""
+def _check_role(role: Role, mounted: tuple[Mount, ...], volumes: Volumes) -> Iterator[Problem]:
     at, uses = (*role.route, "volumes"), role.get("volumes") or ()
     if len(mounted) < len(uses):
         yield from _check_names(uses, volumes, at)
@@ -209,8 +217,7 @@ def _check_shm(role: Role) -> Iterator[Problem]:
         )  # fmt: skip
 
 
-def check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
-    """Report claims that more pods mount than their access mode lets."""
+def _check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
     modes = {claim_name(name, volume): access_of(volume) for name, volume in volumes.items() if access_of(volume)}
     if not modes:
         return

@@ -8,7 +8,7 @@ import pytest
 from builder import cut
 from workspace import put, run
 
-from tfgitops.spec.diagnostics import CODES
+from tfgitops.spec.diagnostics import compiler_codes
 
 LOCAL = 'tfgitops_api = 1\nCODES = {"TEAM01": "a team that nobody knows", "TEAM02": "a team twice"}\n'
 
@@ -28,7 +28,7 @@ def test_without_a_code_all_are_listed_in_one_line_each() -> None:
     lines = result.stdout.splitlines()
     assert "TF201     an unknown key" in lines
     assert "QUEUE01   a queue that is not known" in lines
-    assert len(lines) > len(CODES)
+    assert len(lines) > len(compiler_codes())
 
 
 def test_programs_get_the_same_as_json() -> None:

@@ -255,7 +255,7 @@ def test_one_mistake_in_the_defaults_is_said_once(compile_spec: Callable[[str], 
 
 SHAPE = {
     "{a: {cpu: 4}}": "'nodes.a' has no 'count'",
-    "{a: {count: 0}}": "less than the minimum of 1",
+    "{a: {count: 0}}": "must be at least 1",
     "{a: {count: 1, cpu: 4Gi}}": "an amount of memory",
     "{a: {count: 1, memory: 4GB}}": "not a quantity",
     "{a: {count: 1, gpu: 8}}": "write `accelerators: {nvidia.com/gpu: 8}`",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from builder import cut
 from checkout import REPOSITORY
-from installed import install, run
+from installed import build_wheels, install, run
 from jsonschema import Draft202012Validator
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def bin_(wheel: Path, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel, the packages and pytest into an environment with nothing else."""
-    return install(tmp_path_factory.mktemp("venv"), wheel, *folders.values(), "pytest")
+    wheels = build_wheels(tmp_path_factory.mktemp("wheels"), *folders.values())
+    return install(tmp_path_factory.mktemp("venv"), wheel, *wheels, "pytest")
 
 
 def described(schema: Any, key: str) -> list[str]:

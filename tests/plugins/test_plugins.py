@@ -754,7 +754,7 @@ def tfgitops_schema():
     ("settings", "code", "said"),
     [
         ('limit = "3"', "TF202", ['4 | limit = "3"', "write 3, a number without quotes"]),
-        ("limit = 0", "TF203", ["0 is less than the minimum of 1", "4 | limit = 0\n  |         ^"]),
+        ("limit = 0", "TF203", ["'limit' must be at least 1", "4 | limit = 0\n  |         ^"]),
         ("lmit = 3", "TF201", ["unknown key 'lmit'", "4 | lmit = 3\n  | ^^^^", "did you mean 'limit'?"]),
         ("limit = 2026-01-01", "TF202", ["must be an integer", "4 | limit = 2026-01-01"]),
         ('names = [\n  "a",\n  7,\n]', "TF202", ["'names[1]' must be text", "6 |   7,\n  |   ^"]),
@@ -793,7 +793,7 @@ def test_wrong_settings_that_no_file_says_are_told_without_a_line(repository: Pl
     [found] = compile_environment(FOLDER.resolve(), plugins, project).diagnostics
     assert found.span is None
     assert found.file == "pyproject.toml"
-    assert found.message == "pyproject.toml: settings of 'one': 0 is less than the minimum of 1"
+    assert found.message == "pyproject.toml: settings of 'one': 'limit' must be at least 1"
 
 
 def test_a_setting_is_described_once(repository: Plugged) -> None:
@@ -809,7 +809,7 @@ def test_wrong_settings_are_said_once_for_all_environments(repository: Plugged) 
     (other / "environment.yaml").write_text(SPEC)
     result = CliRunner().invoke(app, ["validate"])
     assert result.exit_code == 1
-    assert result.stderr.count("0 is less than") == 1, result.stderr
+    assert result.stderr.count("must be at least") == 1, result.stderr
 
 
 def test_a_setting_is_no_key_of_the_spec(repository: Plugged) -> None:

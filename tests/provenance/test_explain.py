@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from tfgitops.cli import app
 from tfgitops.provenance.fields import FieldError, candidates, find, written
-from tfgitops.report.explanation_text import Paper
+from tfgitops.report.explanation import Paper
 from tfgitops.targets.routes import nodes
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from tfgitops import discover
 from tfgitops.report.codes import FILE, CodeEntry, explained, reference
+from tfgitops.spec import diagnostics
 from tfgitops.testing.bench import HEAD
 
 if TYPE_CHECKING:
@@ -64,25 +66,34 @@ def test_an_example_shows_its_code_and_the_better_version_does_not(compile_spec:
     assert compiled(compile_spec, right) == set()
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> Callable[[str], str]:
-    """Return what runs a script in a committed repository, and gives all that it says."""
-    root = tmp_path / "repository"
+def run(script: str, home: Path) -> str:
+    """Run a script in the repository of a home, and return all that it says."""
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(home)}
+    result = subprocess.run(
+        ["bash", "-c", script], cwd=home / "repository", env=environment, capture_output=True, text=True, check=False
+    )
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the committed repository that each example is given a copy of."""
+    home = tmp_path_factory.mktemp("home")
     for name, text in REPOSITORY.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-
-    def run(script: str) -> str:
-        result = subprocess.run(
-            ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True, check=False
-        )
-        return result.stdout + result.stderr
-
+        path = home / "repository" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     who = "-c user.name=A -c user.email=a@example.com"
-    said = run(f"git init -q && tfgitops build --quiet && git add . && git {who} commit --quiet -m base")
+    said = run(f"git init -q && tfgitops build --quiet && git add . && git {who} commit --quiet -m base", home)
     assert said == ""
-    return run
+    return home
+
+
+@pytest.fixture
+def shell(committed: Path, tmp_path: Path) -> Callable[[str], str]:
+    """Return what runs a script in a committed repository, and gives all that it says."""
+    shutil.copytree(committed, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return lambda script: run(script, tmp_path)
 
 
 @pytest.mark.parametrize("code", sorted(NOT_BY_A_SPEC))
@@ -110,7 +121,7 @@ def test_an_entry_has_all_its_parts(entry: CodeEntry) -> None:
 def test_the_bundled_packages_explain_their_own_codes_and_no_others(plugins: Plugins) -> None:
     assert list(ENTRIES) == list(plugins.codes)
     for plugin in ["", *(plugin.name for plugin in plugins.plugins)]:
-        folder = Path(reference.__code__.co_filename).parent if not plugin else _package(plugins, plugin)
+        folder = Path(diagnostics.__file__).parent if not plugin else _package(plugins, plugin)
         sections = explained((folder / FILE).read_text(encoding="utf-8"))
         assert list(sections) == [entry.code for entry in ENTRIES.values() if entry.plugin == plugin]
 

@@ -83,3 +83,38 @@ def test_outside_of_the_repository_nothing_is_there(three: Repository, tmp_path:
     tree = CommitTree(base=find_base(three.top, [three.top], "main"))
     assert tree.kind_of(tmp_path.parent / "x.yaml") == "nothing"
     assert tree.kind_of(three.top / "environments" / "prod") == "folder"
+
+
+@pytest.mark.parametrize("present", ["Jobs", "JOBS", "jobs"])
+def test_a_base_without_jobs_does_not_see_those_of_the_working_tree(repository: Repository, present: str) -> None:
+    repository.keep()
+    repository.write(f"environments/prod/{present}/new.yaml", JOB)
+    base = find_base(repository.top, [repository.top / "environments"], "main")
+    reader = Reader(CommitTree(base=base))
+    assert len(reader.spec(repository.top / "environments" / "prod")) == 2
+    assert not reader.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("../bsae.yaml", "did you mean '../base.yaml'?"),
+        ("base.yaml", "did you mean '../base.yaml'?"),
+        ("..", "name a file in it, such as ../base.yaml"),
+    ],
+)
+def test_a_base_is_explained_by_its_own_files(repository: Repository, target: str, hint: str) -> None:
+    repository.write("environments/prod/Jobs/old.yaml", JOB)
+    repository.edit(SPEC, ("extends: ../base.yaml", f"extends: {target}"))
+    folder = repository.top / "environments" / "prod"
+    before = Reader(Disk(repository.top))
+    before.spec(folder)
+    repository.commit("a base with two faults")
+    repository.git("checkout", "--quiet", "-B", "main")
+    shutil.rmtree(repository.top / "environments")
+    repository.write("environments/prod/base.yaml", "")
+    base = find_base(repository.top, [folder.parent], "main")
+    reader = Reader(CommitTree(base=base))
+    reader.spec(folder)
+    assert [found.hint for found in reader.diagnostics] == [hint, "rename it to jobs"]
+    assert reader.diagnostics == before.diagnostics

@@ -256,6 +256,7 @@ def test_a_plugin_that_cannot_be_read_is_told(damage: Damage) -> None:
     Path("pyproject.toml").write_text('[tool.tfgitops]\nplugins = ["cost.py"]\n', encoding="utf-8")
     Path("cost.py").write_text("tfgitops_api = 1\n", encoding="utf-8")
     assert run("lock").exit_code == 0
+    shutil.rmtree("__pycache__", ignore_errors=True)  # else Python would take the plugin from its bytecode
     damage(Path("cost.py"))
     assert "plugin 'cost' cannot be read" in run("build", "--locked").stderr
     result = run("validate", GOOD)

@@ -14,7 +14,7 @@ from tfgitops.compiler.compiled import Compiled, documents
 from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
 from tfgitops.pins.deliver import deliver
 from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines, named
-from tfgitops.report.show import Format, show
+from tfgitops.report.show import show
 from tfgitops.spec.diagnostics import has_errors
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def build(
     restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,
     pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its running Job.")] = False,
     strict: Strict = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     no_plugin: Without = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Compile environments and write their manifests."""
-    if stdout and (check or format_ is not Format.text):
+    if stdout and (check or format_ != "text"):
         raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
     if (check or stdout) and (restart or restart_all or pin_rest):
         raise typer.BadParameter("--restart, --restart-all and --pin-rest are for a build that writes")
@@ -58,10 +58,10 @@ def build(
     delivered = list(deliver(session, results, consent, _wait))
     files = [file for one in delivered for file in changed_files(one, check=check)]
     found += [diagnostic for one in delivered for diagnostic in one.diagnostics]
-    if check and format_ not in {Format.text, Format.json}:
+    if check and format_ not in {"text", "json"}:
         found += as_diagnostics(files)
     code = show(found, format_, no_colour=no_color, files=files, session=session, verbose=verbose)
-    if format_ is Format.text:
+    if format_ == "text":
         told = [line for one in delivered for line in lines(one, check=check, verbose=verbose)]
         if quiet:
             told = [f"{word}  {path}" for word, path in files if check]

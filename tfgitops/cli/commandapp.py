@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,12 +29,8 @@ def example(line: str) -> str:
     return f"Example: {line}. {EXIT_CODES}"
 
 
-class Form(StrEnum):
-    """How what a command tells is shown, where it is not about problems alone."""
-
-    text = "text"
-    json = "json"
-
+Form = Literal["text", "json"]
+"""How the answer of a command is shown, where it is not about problems alone: the argument ``form``."""
 
 Paths = Annotated[
     list[Path] | None,
@@ -52,6 +47,8 @@ Environment = Annotated[
 Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How problems are shown.")]
+"""The argument ``format_``; `guarded` shows in this form what a command raises."""
+
 Without = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show problems only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List every file, notes, and what is allowed.")]
@@ -68,11 +65,9 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except CompileError as error:
-            wanted = kwargs.get("format_")
-            form = wanted if isinstance(wanted, Format) else Format.text  # a command may have formats of its own
-            code = show(error.diagnostics, form, no_colour=kwargs.get("no_color", False))
+            code = show(error.diagnostics, kwargs.get("format_", "text"), no_colour=kwargs.get("no_color", False))
         except OSError as error:  # of a file: those of the streams end nothing (`tfgitops.__main__`)
-            code = show([_system_fault(error)], Format.text, no_colour=kwargs.get("no_color", False))
+            code = show([_system_fault(error)], "text", no_colour=kwargs.get("no_color", False))
         except KeyboardInterrupt as error:
             where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end
             print(f"interrupted{where}; what was written is whole", file=sys.stderr)

@@ -11,13 +11,13 @@ from tfgitops.cli.commandapp import Form, NoColour, Paths, Without
 from tfgitops.cli.environments import compiled, opened
 from tfgitops.compiler.compiled import Compiled
 from tfgitops.report.imagelist import as_json, as_text, used_images
-from tfgitops.report.show import Format, show
+from tfgitops.report.show import show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
 
 
 def images(
     paths: Paths = None,
-    format_: Annotated[Form, typer.Option("--format", help="How images are listed.")] = Form.text,
+    form: Annotated[Form, typer.Option("--format", help="How images are listed.")] = "text",
     no_plugin: Without = None,
     no_color: NoColour = False,
 ) -> int:
@@ -29,9 +29,9 @@ def images(
     except CompileError as error:
         found += error.diagnostics
     listed = used_images(results)
-    if format_ is Form.json:  # one document, whatever happened
+    if form == "json":  # one document, whatever happened
         sys.stdout.write(as_json(listed, ordered(found)))
         return int(has_errors(found))
     if any(one.ok for one in results):
         sys.stdout.write(as_text(listed))
-    return show(found, Format.text, no_colour=no_color)
+    return show(found, "text", no_colour=no_color)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tfgitops.cli.commandapp import Environment, FormatOption, Jobs, NoColour, Quiet
 from tfgitops.cli.environments import one_environment, undisturbed
 from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
-from tfgitops.report.show import Format, show
+from tfgitops.report.show import show
 
 
 def pin(
-    env: Environment, jobs: Jobs, format_: FormatOption = Format.text, quiet: Quiet = False, no_color: NoColour = False
+    env: Environment, jobs: Jobs, format_: FormatOption = "text", quiet: Quiet = False, no_color: NoColour = False
 ) -> int:
     """Pin jobs to their committed manifests, which are then kept byte for byte: writes `pin` into the spec."""
     folder = one_environment(env)
@@ -17,7 +17,7 @@ def pin(
         names = committed_names(folder, jobs)
         refuse_uncommitted(folder, names)
         done = pin_jobs(folder, names)
-    if format_ is Format.text and not quiet:
+    if format_ == "text" and not quiet:
         for made in done:
             print(f"{'unchanged' if made.before == made.name else 'pinned'}  {made.place}  {made.name}")
     return show((), format_, no_colour=no_color)

@@ -24,15 +24,14 @@ def _plugins() -> None:
 @app.command("list", epilog=example("tfgitops plugins list"))
 @guarded
 def list_(
-    format_: Annotated[Form, typer.Option("--format", help="How plugins are listed.")] = Form.text,
+    form: Annotated[Form, typer.Option("--format", help="How plugins are listed.")] = "text",
     no_plugin: Without = None,
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
-    from tfgitops.plugins.inventory import inventory  # noqa: PLC0415 - each command of the group imports what it needs
-    from tfgitops.report import pluginlist as report  # noqa: PLC0415
+    from tfgitops.report import pluginlist as report  # noqa: PLC0415 - each command of the group imports what it needs
 
-    found = inventory(plugins_here(no_plugin))
-    sys.stdout.write(report.as_json(found) if format_ is Form.json else report.as_text(found))
+    found = report.inventory(plugins_here(no_plugin))
+    sys.stdout.write(report.as_json(found) if form == "json" else report.as_text(found))
     return int(any(entry.fault for entry in found))
 
 
@@ -83,12 +82,11 @@ def try_(
     """Try a plugin on its cases, and check that it keeps the contract."""
     from tfgitops.testing.cases import run  # noqa: PLC0415
 
-    outcomes = []
-    for outcome in run(path, refresh=refresh):
-        outcomes.append(outcome)
-        print(f"{'FAIL' if outcome.fault else 'ok':<4}  {outcome.name}")
-        if outcome.fault:
-            print(textwrap.indent(outcome.fault, "      "))
-    failed = sum(bool(outcome.fault) for outcome in outcomes)
-    print(f"\n{failed} of {len(outcomes)} failed" if failed else f"\n{len(outcomes)} passed")
+    tried = failed = 0
+    for name, fault in run(path, refresh=refresh):
+        tried, failed = tried + 1, failed + bool(fault)
+        print(f"{'FAIL' if fault else 'ok':<4}  {name}")
+        if fault:
+            print(textwrap.indent(fault, "      "))
+    print(f"\n{failed} of {tried} failed" if failed else f"\n{tried} passed")
     return int(failed > 0)

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
 from tfgitops.cli.environments import compiled, opened, paths_of
 from tfgitops.compiler.versionlock import check_lock
-from tfgitops.report.show import Format, coloured, show
+from tfgitops.report.show import coloured, show
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
-
-
-class ReviewFormat(StrEnum):
-    """How a review is shown."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
 
 
 def review(
@@ -29,7 +20,9 @@ def review(
         str | None,
         typer.Option(metavar="REF", help="Compare with the merge base of HEAD and REF.", show_default="origin/HEAD"),
     ] = None,
-    format_: Annotated[ReviewFormat, typer.Option("--format", help="How the review is shown.")] = ReviewFormat.text,
+    form: Annotated[
+        Literal["text", "markdown", "json"], typer.Option("--format", help="How the review is shown.")
+    ] = "text",
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if something will change.")] = False,
     no_plugin: Without = None,
     verbose: Verbose = False,
@@ -49,11 +42,11 @@ def review(
         found += error.diagnostics
     found = found if verbose else without_notes(found)
     changed = exit_code and reviewed is not None and reviewed.changes_something
-    if format_ is ReviewFormat.json:  # one document, whatever happened
+    if form == "json":  # one document, whatever happened
         sys.stdout.write(review_json.render(reviewed, ordered(found)))
         return int(has_errors(found) or changed)
-    code = show(found, Format.text, no_colour=no_color, session=session, verbose=verbose)
-    if reviewed and format_ is ReviewFormat.markdown:
+    code = show(found, "text", no_colour=no_color, session=session, verbose=verbose)
+    if reviewed and form == "markdown":
         sys.stdout.write(review_markdown.render(reviewed, found))
     elif reviewed:
         colour = coloured(sys.stdout, no_colour=no_color)

@@ -18,7 +18,7 @@ def rule(
     code: Annotated[
         str | None, typer.Argument(metavar="[CODE]", help="The code of a diagnostic, such as TF201.")
     ] = None,
-    format_: Annotated[Form, typer.Option("--format", help="How the entry is shown.")] = Form.text,
+    form: Annotated[Form, typer.Option("--format", help="How the entry is shown.")] = "text",
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Explain a diagnostic by its code: what it means, why it matters, how to fix it.
@@ -31,7 +31,7 @@ def rule(
         hint = did_you_mean(code, entries) or "`tfgitops rule` lists all codes"
         raise typer.BadParameter(f"there is no code '{code}': {hint}")
     chosen = by_case[code.upper()] if code else None
-    if format_ is Form.json:
+    if form == "json":
         sys.stdout.write(codes.as_json([chosen] if chosen else entries.values()))
     else:
         sys.stdout.write(codes.as_text(chosen) if chosen else codes.listing(entries.values()))

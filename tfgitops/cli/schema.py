@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,17 +16,10 @@ from tfgitops.spec.disk import unwritable
 from tfgitops.spec.schema.editors import for_editors
 
 
-class Which(StrEnum):
-    """Which file a schema is for."""
-
-    environment = "environment"
-    job = "job"
-
-
 def schema(
     which: Annotated[
-        Which, typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
-    ] = Which.environment,
+        Literal["environment", "job"], typer.Argument(metavar="[environment|job]", help="A spec, or a jobs/*.yaml.")
+    ] = "environment",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", readable=False)
     ] = None,
@@ -37,7 +29,7 @@ def schema(
     plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
-    content = json.dumps(for_editors(plugins.fragments, job=which is Which.job), indent=2, ensure_ascii=False) + "\n"
+    content = json.dumps(for_editors(plugins.fragments, job=which == "job"), indent=2, ensure_ascii=False) + "\n"
     if output is None:
         sys.stdout.write(content)
         return 0

@@ -6,13 +6,13 @@ from tfgitops.cli.commandapp import Environment, FormatOption, Jobs, NoColour, Q
 from tfgitops.cli.environments import one_environment, opened, undisturbed
 from tfgitops.compiler.session import compile_all
 from tfgitops.pins.pinning import outlook, unpin_jobs
-from tfgitops.report.show import Format, show
+from tfgitops.report.show import show
 
 
 def unpin(
     env: Environment,
     jobs: Jobs,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     no_plugin: Without = None,
     quiet: Quiet = False,
     no_color: NoColour = False,
@@ -22,7 +22,7 @@ def unpin(
     session = opened([folder], no_plugin)
     with undisturbed(folder):
         done = unpin_jobs(folder, jobs)
-    if format_ is Format.text and not quiet:
+    if format_ == "text" and not quiet:
         [compiled] = compile_all(session)
         print(*(f"unpinned  {gone.place}  {gone.name}" for gone in done), sep="\n")
         print(*(outlook(compiled, gone) for gone in done), sep="\n")

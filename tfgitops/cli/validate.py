@@ -10,14 +10,14 @@ from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict
 from tfgitops.cli.environments import compiled, opened
 from tfgitops.compiler.versionlock import check_lock
 from tfgitops.report.buildreport import exceptions
-from tfgitops.report.show import Format, show
+from tfgitops.report.show import show
 from tfgitops.spec.disk import shown
 
 
 def validate(
     paths: Paths = None,
     strict: Strict = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     no_plugin: Without = None,
     quiet: Quiet = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show notes, and what is allowed.")] = False,
@@ -28,7 +28,7 @@ def validate(
     found = check_lock(session, strict=strict)
     results = compiled(session, found, strict=strict)
     code = show(found, format_, no_colour=no_color, session=session, verbose=verbose)
-    if format_ is Format.text and not quiet:
+    if format_ == "text" and not quiet:
         print(exceptions(results) if verbose else "", end="")
         for one in results:
             print(f"{shown(one.folder)}: {'valid' if one.ok else 'not valid'}")

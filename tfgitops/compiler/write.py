@@ -47,10 +47,7 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
 
     Raises CompileError if a file of others or a link is in the way, or if a path leads out of ``manifests/``.
     """
-    wanted = {file.path: file.text for file in files}
-    if odd := [path for path in wanted if not _PATH(path)]:
-        message = f"{odd[0]} cannot be written: it is no file of a folder in {MANIFESTS}/"
-        raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
+    wanted = _texts(files)
     top = folder / MANIFESTS
     problems = []
     if top.is_symlink():
@@ -78,6 +75,18 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
 
 
+def _texts(files: Iterable[File]) -> dict[str, str]:
+    """Return the text of each file by its path.
+
+    Raises CompileError if a path is no file of a folder below ``manifests/``.
+    """
+    wanted = {file.path: file.text for file in files}
+    if odd := [path for path in wanted if not _PATH(path)]:
+        message = f"{odd[0]} cannot be written: it is no file of a folder in {MANIFESTS}/"
+        raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
+    return wanted
+
+
 def _state(text: str | None, expected: str | None) -> State | None:
     """Return how a file differs from the expected text; None if it does not."""
     if text is not None and text == expected:
@@ -95,7 +104,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
 
     ``differences`` are those that `compare` returned. Raises CompileError if a file cannot be written.
     """
-    wanted = {file.path: file.text for file in files}
+    wanted = _texts(files)
     top = folder / MANIFESTS
     try:
         for difference in differences:

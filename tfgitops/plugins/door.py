@@ -17,7 +17,7 @@ from tfgitops.plugins import hookspecs
 from tfgitops.plugins.answers import accept
 from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, told, unusable
 from tfgitops.plugins.keys import Claims, Keys, join_keys
-from tfgitops.spec.diagnostics import CODES, Diagnostic, Problem
+from tfgitops.spec.diagnostics import Diagnostic, Problem, compiler_codes
 from tfgitops.spec.model import read_only
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Plugins:
     @cached_property
     def codes(self) -> dict[str, str]:
         """What each code of a problem stands for: the compiler's, and those that plugins list as ``CODES``."""
-        found = dict(CODES)
+        found = dict(compiler_codes())
         for plugin in self.plugins:
             for code, meaning in () if plugin.fault else plugin.codes.items():
                 found.setdefault(str(code), f"{meaning} (plugin `{plugin.name}`)")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+
+from tfgitops.targets.volcano.identity import short_digest
 
 if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
@@ -46,8 +46,7 @@ def named_by_content(manifest: Mapping[str, Any]) -> dict[str, Any]:
     hold.
     """
     named = plain_map(manifest, "manifest")
-    text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    named["metadata"]["name"] += f"-{sha256(text.encode()).hexdigest()[:8]}"
+    named["metadata"]["name"] += f"-{short_digest(named)}"
     return named
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -30,17 +31,9 @@ def judge_settings(project: Project, plugins: Plugins) -> Iterator[Diagnostic]:
     """
     for plugin in plugins.plugins:
         if schema := plugins.schema.settings.get(str(plugin)):
-            for problem in validate(_as_json(project.settings.get(plugin.name, {})), schema, part=False):
+            settings = json.dumps(project.settings.get(plugin.name, {}), default=str)  # dates and times are texts
+            for problem in validate(json.loads(settings), schema, part=False):
                 yield _at_its_line(project.root, plugin.name, problem)
-
-
-def _as_json(value: Any) -> Any:
-    """Return a value of TOML as JSON has it: dates and times are texts."""
-    if type(value) is dict:
-        return {key: _as_json(inner) for key, inner in value.items()}
-    if type(value) is list:
-        return [_as_json(item) for item in value]
-    return value if type(value) in (str, int, float, bool) else str(value)
 
 
 def _at_its_line(root: Path, plugin: str, problem: Problem) -> Diagnostic:

@@ -1,1 +1,1 @@
-"""Where each field of a planned manifest comes from: the places of the spec that gave it, and what they overrode."""
+"""The origins of the fields of planned manifests: the places of the spec that give them, and those they override."""

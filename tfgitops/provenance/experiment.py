@@ -1,4 +1,4 @@
-"""Experiments: an environment with one value changed or taken out, and what of an answer that moves."""
+"""Experiments: change or remove one value of an environment, and see which fields of an answer move."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 SETTINGS = "[tool.tfgitops.settings]"
-"""How a route begins that leads not into the spec but into the settings of plugins: then come a plugin and its keys."""
+"""The first step of a route into the settings of plugins; the name of a plugin and its keys follow."""
 
 _UNRULED = Rule()
 _TRIED_AT_MOST = 64
 
 
-def changed(data: Any, route: Route, choices: Iterable[Any] = ()) -> Iterator[Any]:
-    """Yield copies of a value with another one at a route: another choice, or something of its kind, then nothing."""
+def _changed(data: Any, route: Route, choices: Iterable[Any]) -> Iterator[Any]:
+    """Yield copies of a value with another value at a route: each other choice or a similar value, and at last none."""
     value = value_at(data, route)
     for other in choices or [_other(value)]:
         if other != value:
@@ -34,7 +34,7 @@ def changed(data: Any, route: Route, choices: Iterable[Any] = ()) -> Iterator[An
 
 
 def _other(value: Any) -> Any:
-    """Change a value and all that is in it: a digit before a text leaves names, labels and quantities what they are."""
+    """Return a similar value: a name, label or quantity stays one with another digit in front."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -46,23 +46,28 @@ def _other(value: Any) -> Any:
     return f"3{value}" if isinstance(value, str) else value
 
 
-def influences(
-    routes: Iterable[Route], value_of: Callable[[Route], Any], ask: Callable[[Route], Iterable[Any]], said: Any
-) -> Iterator[Route]:
-    """Yield the values, of those below some routes, without which an answer would be another one.
+def followed(asked: Job | Environment, ask: Callable[[Route], Iterable[Any]], said: Any) -> list[Route]:
+    """Return the routes of the values that an answer depends on; a block of very many values counts as one.
 
-    Where these would be very many, it is the block that holds them. ``ask`` yields the answers with a route changed.
+    ``ask`` returns the answers with other values at a route. ``said`` is the answer to the spec as it is.
     """
-    for route in routes:
-        if any(answer != said for answer in ask(route)):
-            inner = [(*route, step) for step, _ in steps(value_of(route))]
-            yield from influences(inner, value_of, ask, said) if 0 < len(inner) <= _TRIED_AT_MOST else [route]
+
+    def search(routes: Iterable[Route]) -> Iterator[Route]:
+        for route in routes:
+            if any(answer != said for answer in ask(route)):
+                inner = [(*route, step) for step, _ in steps(written(asked, route))]
+                yield from search(inner) if 0 < len(inner) <= _TRIED_AT_MOST else [route]
+
+    environment = _environment_of(asked)
+    own = [home(asked, (*holder.route, key)) for holder in holders(asked) for key in said_by(holder)]
+    tops = [*own, *((key,) for key in environment.data), *((SETTINGS, plugin) for plugin in environment.settings)]
+    return list(dict.fromkeys(home(asked, route) for route in search(dict.fromkeys(tops))))
 
 
 def moved(before: Any, after: Any, rule: Rule = _UNRULED, at: Route = ()) -> dict[Route, Any]:
-    """Return the fields that differ, by their routes before, with what they are after: `MISSING` for those that went.
+    """Return the fields that differ, by their routes before, with their values after: `MISSING` for removed ones.
 
-    An element of a list that only changed its place, or its name, is the same element still.
+    An element of a list that changed only its place or its name counts as the same element.
     """
     if before == after:
         return {}
@@ -82,7 +87,7 @@ def moved(before: Any, after: Any, rule: Rule = _UNRULED, at: Route = ()) -> dic
 
 
 def counterpart(before: Any, after: Any, rule: Rule, at: Route) -> Route | None:
-    """Return the route of a field in an answer after a change; None where it went."""
+    """Return the route of the same field in another answer; None where that has no such field."""
     found: Route = ()
     for step in at:
         other: Any = step
@@ -99,14 +104,17 @@ def counterpart(before: Any, after: Any, rule: Rule, at: Route) -> Route | None:
 
 
 def _places(before: list[Any], after: Any, rule: Rule, *, strictly: bool = False) -> dict[int, int]:
-    """Match the elements of two lists: those alike first, then, in their order, those that are left.
+    """Return the place of each element in another list, by names and then by order.
 
-    With ``strictly``, one that has names is not matched with one of other names.
+    With ``strictly``, elements that are maps match by their names only.
     """
-    free = {index: _name(element, rule) for index, element in enumerate(after if isinstance(after, list) else ())}
+    names = [_name(element, rule) for element in before]
+    others = [_name(element, rule) for element in after] if isinstance(after, list) else []
+    if names == others:
+        return {index: index for index in range(len(names))}
+    free = dict(enumerate(others))
     found: dict[int, int] = {}
-    for index, element in enumerate(before):
-        name = _name(element, rule)
+    for index, name in enumerate(names):
         place = next((place for place, other in free.items() if other == name), None)
         if place is not None:
             found[index] = place
@@ -120,116 +128,102 @@ def _name(element: Any, rule: Rule) -> Any:
     return identity_of(element, rule) if rule.keys and isinstance(element, dict) else element
 
 
-def tops_of(job: Job) -> list[Route]:
-    """Return the routes of all that a plugin may go by when it is asked of a job."""
-    own = [home(job, (*holder.route, key)) for holder in holders(job) for key in said_by(holder)]
-    return [*dict.fromkeys(own), *tops_of_environment(job.environment)]
+def _environment_of(asked: Job | Environment) -> Environment:
+    return asked.environment if isinstance(asked, Job) else asked
 
 
-def tops_of_environment(environment: Environment) -> list[Route]:
-    """Return the routes of the keys at the top of an environment, and of what is set for each plugin."""
-    return [*((key,) for key in environment.data), *((SETTINGS, plugin) for plugin in environment.settings)]
-
-
-def written(job: Job, route: Route) -> Any:
-    """Return what the merged spec says at a route of a job, or of its environment, or what a setting is."""
+def written(asked: Job | Environment, route: Route) -> Any:
+    """Return the value at a route of the merged spec, or of the settings; `MISSING` where there is none."""
     if route[:1] == (SETTINGS,):
-        return reach(job.environment.settings, route[1:])
-    holder = holder_of(job, route)
-    return reach(said_by(holder), route[len(holder.route) :]) if holder else reach(job.environment.data, route)
+        return reach(_environment_of(asked).settings, route[1:])
+    holder = holder_of(asked, route)
+    return reach(said_by(holder), route[len(holder.route) :]) if holder else reach(_environment_of(asked).data, route)
 
 
-def holders(job: Job) -> tuple[Job | Role, ...]:
-    """Return all that have keys of a job: its roles, and itself."""
-    return (*job.roles, job)
+def holders(asked: Job | Environment) -> tuple[Job | Role, ...]:
+    """Return the roles of a job and the job itself; the keys of an environment have no holder."""
+    return (*asked.roles, asked) if isinstance(asked, Job) else ()
 
 
-def holder_of(job: Job, route: Route) -> Job | Role | None:
-    """Return the job, or the role of it, that a route is of; None where it is of the environment."""
-    return next((holder for holder in holders(job) if route[: len(holder.route)] == holder.route), None)
+def holder_of(asked: Job | Environment, route: Route) -> Job | Role | None:
+    """Return the role or the job that a route leads into; None for a route of the environment."""
+    return next((holder for holder in holders(asked) if route[: len(holder.route)] == holder.route), None)
 
 
 def said_by(holder: Job | Role) -> Mapping[str, Any]:
-    """Return the keys of a job, or of a role with its replicas, which are no key of it any more."""
+    """Return the keys of a job or a role; a role keeps its replicas apart from its other keys."""
     return holder.data if isinstance(holder, Job) else {**holder.data, "replicas": holder.replicas}
 
 
 def variants(job: Job, route: Route, choices: Iterable[Any] = ()) -> Iterator[Job]:
-    """Yield a job as it would be with another value at a route, then with none; it is alone in its environment.
+    """Yield the job with other values at a route, and at last without one; each is alone in its environment.
 
-    ``choices`` are all values that may stand there, where they are few.
+    ``choices`` are all values that the schema allows there, if they are few.
     """
     route = home(job, route)
     holder = holder_of(job, route)
     if holder is None:
         yield from (alone(job, environment) for environment in environments(job.environment, route))
         return
-    inner = route[len(holder.route) :]
-    for data in changed(said_by(holder), inner, choices):
-        yield saying(job, holder, data, inner if holder is job else ())
+    for data in _changed(said_by(holder), route[len(holder.route) :], choices):
+        yield saying(job, route, data)
 
 
-def home(job: Job, route: Route) -> Route:
-    """Return the route of the job for what a role has from its job, and any other route as it is."""
-    holder = holder_of(job, route)
-    if holder is None or holder is job or not _is_shared(job, holder, route[len(holder.route) :]):
-        return route
-    return (*job.route, *route[len(holder.route) :])
-
-
-def saying(job: Job, holder: Job | Role, data: Mapping[str, Any], shared: Route = ()) -> Job:
-    """Return a job that says other keys, itself or in a role; what it says at ``shared`` its roles have from it."""
-    if holder is job:
-        roles = tuple(_with_shared(job, role, data, shared) for role in job.roles) if shared else job.roles
-        strategy = data.get("strategy", job.strategy)
-        other = replace(job, data=data, strategy=strategy, roles=roles)
+def environments(asked: Job | Environment, route: Route) -> Iterator[Environment]:
+    """Yield the environment with other values at a route; for a job, that job is alone in it."""
+    if isinstance(asked, Job):
+        yield from (one.environment for one in variants(asked, route))
+    elif route[:1] == (SETTINGS,):
+        yield from (replace(asked, settings=other) for other in _changed(asked.settings, route[1:], ()))
     else:
-        kept = {key: value for key, value in data.items() if key != "replicas"}
-        changed_role: Any = replace(holder, replicas=data.get("replicas", 1), data=kept)
-        roles = tuple(changed_role if one is holder else one for one in job.roles)
-        other = replace(job, roles=roles)
-    return alone(other, job.environment)
+        for data in _changed(asked.data, route, ()):
+            if reach(data, ("namespace", "name")) is not MISSING:
+                bare = bare_environment(asked.name, asked.folder, data, asked.settings, asked.places)
+                yield replace(bare, jobs=asked.jobs)
 
 
-def _with_shared(job: Job, role: Role, said: Mapping[str, Any], inner: Route) -> Role:
-    """Let a role have, too, what its job says otherwise."""
-    data = role.data
-    for at in _shared_parts(job, role, inner):
-        data = replaced(data, at, reach(said, at))
-    return role if data is role.data else replace(role, data=data)
+def home(asked: Job | Environment, route: Route) -> Route:
+    """Return the route in the job if a role inherits the value at a route; else the route itself."""
+    holder = holder_of(asked, route)
+    if not isinstance(asked, Job) or holder is None or holder is asked:
+        return route
+    inner = route[len(holder.route) :]
+    return (*asked.route, *inner) if _is_shared(asked, holder, inner) else route
 
 
-def _shared_parts(job: Job, role: Role, at: Route) -> Iterator[Route]:
-    """Yield what of a value a role has from its job: all, or some keys of a map in which it has others of its own."""
-    value = reach(role.data, at)
-    if value is MISSING:
-        return
+def saying(job: Job, route: Route, data: Mapping[str, Any]) -> Job:
+    """Return the job with other keys in the job or the role that a route leads into.
+
+    Roles that inherit the value at the route from the job get the new one.
+    """
+    holder = holder_of(job, route)
+    if holder is job:
+        inner, strategy = route[len(job.route) :], data.get("strategy", job.strategy)
+        roles = tuple(replace(role, data=_inheriting(job, role, role.data, data, inner)) for role in job.roles)
+        return alone(job, job.environment, data=data, strategy=strategy, roles=roles)
+    kept, replicas = {key: value for key, value in data.items() if key != "replicas"}, data.get("replicas", 1)
+    roles = tuple(replace(one, replicas=replicas, data=kept) if one is holder else one for one in job.roles)
+    return alone(job, job.environment, roles=roles)
+
+
+def _inheriting(job: Job, role: Role, data: Any, said: Mapping[str, Any], at: Route) -> Any:
+    """Return the keys of a role, with the new value of the job wherever the role inherits it."""
     if _is_shared(job, role, at):
-        yield at
-    elif isinstance(value, dict):
-        for key in value:
-            yield from _shared_parts(job, role, (*at, key))
+        return replaced(data, at, reach(said, at))
+    value = reach(role.data, at)
+    for key in value if isinstance(value, dict) else ():
+        data = _inheriting(job, role, data, said, (*at, key))
+    return data
 
 
 def _is_shared(job: Job, role: Job | Role, inner: Route) -> bool:
-    """Tell whether a role has a value from its job: then no file says it of the role."""
+    """Tell whether a role inherits a value from its job, because no file sets it for the role."""
     return bool(inner) and reach(job.data, inner) is not MISSING and job.environment.places.from_job(role.route, inner)
 
 
-def environments(environment: Environment, route: Route) -> Iterator[Environment]:
-    """Yield an environment with another value at a route of its keys, or of the settings."""
-    name, folder, places = environment.name, environment.folder, environment.places
-    if route[:1] == (SETTINGS,):
-        yield from (replace(environment, settings=other) for other in changed(environment.settings, route[1:]))
-        return
-    for data in changed(environment.data, route):
-        if reach(data, ("namespace", "name")) is not MISSING:
-            yield replace(bare_environment(name, folder, data, environment.settings, places), jobs=environment.jobs)
-
-
-def alone(job: Job, environment: Environment) -> Job:
-    """Put a job into an environment that has no other."""
+def alone(job: Job, environment: Environment, **changes: Any) -> Job:
+    """Return a job with some changes, as the only job of an environment."""
     other = replace(environment)
-    moved = replace(job, environment=other)
-    object.__setattr__(other, "jobs", (moved,))  # the one circle, closed here
-    return moved
+    one = replace(job, environment=other, **changes)
+    object.__setattr__(other, "jobs", (one,))  # the two refer to each other, so one is set late
+    return one

@@ -1,4 +1,4 @@
-"""A field of a manifest as a person writes it, `spec.tasks[worker].replicas`, and the same as a route."""
+"""The name of a field as a person writes it, `spec.tasks[worker].replicas`, and the route that it stands for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.merge import RULES
-from tfgitops.targets.nearest import did_you_mean
+from tfgitops.targets.nearest import nearest
 from tfgitops.targets.routes import nodes, steps, value_at
 
 if TYPE_CHECKING:
@@ -23,22 +23,23 @@ _TOKEN = re.compile(
 
 
 def _identities(rule: Rule) -> Iterator[str]:
-    """Yield the keys by which Kubernetes knows the elements of lists, the first of each list."""
+    """Yield the key that identifies the elements of each list to Kubernetes; of several keys, the first."""
     yield from rule.keys[:1]
     for inner in rule.fields.values():
         yield from _identities(inner)
 
 
 _NAMES = tuple(dict.fromkeys(["name", *(key for rule in RULES.values() for key in _identities(rule)), "key", "event"]))
-"""Keys by which an element of a list may be chosen; the first that tells all its elements apart names them.
+"""The keys that may name an element of a list; the first whose values all differ does.
 
-Lists of tolerations and of policies are one value to Kubernetes and Volcano, but people name their elements, too.
+Kubernetes and Volcano treat a list of tolerations or policies as one value, but people name its elements too.
 """
 _SHOWN_AT_MOST = 12
+_NEAR = 0.6
 
 
 class FieldError(Exception):
-    """A field that a manifest has not, or that is not written as one; ``hint`` is what may have been meant."""
+    """A name that stands for no field of a manifest; ``hint`` says what may have been meant."""
 
     def __init__(self, message: str, found: str, hint: str = "") -> None:
         super().__init__(message)
@@ -48,25 +49,27 @@ class FieldError(Exception):
 
 
 def written(manifest: Any, at: Route) -> str:
-    """Write the route of a field as a person would: elements of lists by their names where these differ."""
-    text, value = "", manifest
+    """Return the name of the field at a route."""
+    return "".join(text for _, text in _labels(manifest, at)).removeprefix(".")
+
+
+def _labels(manifest: Any, at: Route) -> list[tuple[str, str]]:
+    """Return the label of each step of a route, bare and as it is written in the name of a field."""
+    value, found = manifest, []
     for step in at:
-        label = _label(value, step) if isinstance(value, list) and isinstance(step, int) else str(step)
-        if isinstance(value, list) or not _PLAIN(label):
-            quote = '"' if "]" in label or "'" in label else "'" if '"' in label else ""
-            text += f"[{quote}{label}{quote}]"
-        else:
-            text += f".{label}" if text else label
+        is_list = isinstance(value, list)
+        label = _label(value, int(step)) if is_list else str(step)
+        quote = '"' if "]" in label or "'" in label else "'" if '"' in label else ""
+        found.append((label, f"[{quote}{label}{quote}]" if is_list or not _PLAIN(label) else f".{label}"))
         value = value[step]
-    return text
+    return found
 
 
 def find(manifest: Any, text: str) -> Route:
-    """Return the route of a field that is written as `spec.tasks[worker].replicas`, or with indices, `spec.tasks[0]`.
+    """Return the route of the field with a name such as `spec.tasks[worker].replicas` or `spec.tasks[0].replicas`.
 
-    A key with dots stands in brackets, with or without quotes. A lone dot is the whole manifest. Names on the way may
-    be left out where one field alone is meant: `worker.image`. Raises FieldError if it is not written so, or there is
-    no such field.
+    A key with dots stands in brackets, with or without quotes. A lone dot is the whole manifest. Steps may be left out
+    where one field alone fits: `worker.image`. Raises FieldError if the name is malformed, or no field has it.
     """
     waiting = tokens(text)
     route: Route = ()
@@ -83,9 +86,9 @@ def find(manifest: Any, text: str) -> Route:
 
 
 def candidates(manifest: Any, begun: str) -> list[str]:
-    """Return how a field that somebody has begun to write may go on: the next step, or two where there is one way.
+    """Return the names of fields that complete a beginning: one more step, or two if only one step fits.
 
-    One of which names were left out goes on as it was begun.
+    If steps are left out at the beginning, the completions leave them out too.
     """
     texts = [(len(at), written(manifest, at)) for at in nodes(manifest)]
     fitting = [(depth, text) for depth, text in texts if text.startswith(begun)]
@@ -97,7 +100,7 @@ def candidates(manifest: Any, begun: str) -> list[str]:
 
 
 def _short_ones(manifest: Any, begun: str) -> list[str]:
-    """Return how a field without all the names on the way to it may go on, such as `worker.env[`."""
+    """Return the completions of a name with steps left out, such as `worker.env[`."""
     head, bracket, name = begun.rpartition("[") if begun.rfind("[") > begun.rfind("]") else begun.rpartition(".")
     try:
         names = tokens(head)
@@ -105,11 +108,10 @@ def _short_ones(manifest: Any, begun: str) -> list[str]:
         return []
     found: dict[Route, list[str]] = {}
     for at in nodes(manifest):
-        *above, label = _labels(manifest, at)
+        *above, (label, text) = _labels(manifest, at)
         inside = isinstance(value_at(manifest, at[:-1]), list)
-        if inside is (bracket == "[") and label.startswith(name) and not _left(above, names):
-            suffix = written(manifest, at).removeprefix(written(manifest, at[:-1]))
-            found.setdefault(at[:-1], []).append((head + suffix).removeprefix("."))
+        if inside is (bracket == "[") and label.startswith(name) and _go_through(above, names):
+            found.setdefault(at[:-1], []).append((head + text).removeprefix("."))
     try:
         return found[find(manifest, head)]
     except (FieldError, KeyError):
@@ -118,7 +120,7 @@ def _short_ones(manifest: Any, begun: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Take a written field apart; raise FieldError if a bracket is not closed, or a name is missing."""
+    """Return the parts of the name of a field; raise FieldError if a bracket is not closed or a part is empty."""
     rest = text.removeprefix(".")
     found: list[str] = []
     while rest:
@@ -132,7 +134,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _step(value: Any, tokens: list[str]) -> tuple[str | int | None, int]:
-    """Find what the first token names in a map or a list, and how many tokens its name is made of."""
+    """Return the step that the first tokens name in a map or a list, and their number: a key may have dots."""
     if isinstance(value, dict):
         for used in range(1, len(tokens) + 1):
             name = ".".join(tokens[:used])
@@ -152,7 +154,7 @@ def _step(value: Any, tokens: list[str]) -> tuple[str | int | None, int]:
 
 
 def _label(elements: list[Any], index: int) -> str:
-    """Name an element of a list: by the first key whose values differ, else by its index."""
+    """Return the label of a list element: the value of the first key that differs in all elements, else the index."""
     if all(isinstance(element, dict) for element in elements):
         for name in _NAMES:
             labels = [str(element.get(name, "")) for element in elements]
@@ -162,50 +164,27 @@ def _label(elements: list[Any], index: int) -> str:
 
 
 def _missing(manifest: Any, route: Route, value: Any, token: str, text: str) -> FieldError:
-    known = [_label(value, step) if isinstance(step, int) else str(step) for step, _ in steps(value)]
     where = written(manifest, route) or "the manifest"
-    message = f"{where} has no '{token}'"
+    fields = [(*route, step) for step, _ in steps(value)]
+    known = {_labels(manifest, at)[-1][0]: written(manifest, at) for at in fields}
     if not known:
         return FieldError(f"{where} holds nothing further, and so no '{token}'", text)
-    meant = [*_meant(manifest, route, known, token), *(written(manifest, at) for at in _nearest(manifest, [token]))]
+    near = nearest(token, known, cutoff=_NEAR)
+    meant = [*([known[near]] if near else ()), *(written(manifest, at) for at in _nearest(manifest, [token]))]
     more = ", …" if len(known) > _SHOWN_AT_MOST else ""
-    hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join(known[:_SHOWN_AT_MOST])}{more}"
-    return FieldError(message, text, hint)
-
-
-def _meant(manifest: Any, route: Route, known: list[str], token: str) -> list[str]:
-    """Write the field that may have been meant by a token that is not known."""
-    near = did_you_mean(token, known)
-    fields = [(*route, step) for step, _ in steps(value_at(manifest, route))]
-    return [written(manifest, at) for at, label in zip(fields, known, strict=True) if near and f"'{label}'" in near]
+    hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join([*known][:_SHOWN_AT_MOST])}{more}"
+    return FieldError(f"{where} has no '{token}'", text, hint)
 
 
 def _nearest(manifest: Any, tokens: list[str]) -> list[Route]:
-    """Return the fields that a part of their names may stand for, as `worker.image`: those nearest to the top."""
-    fitting = [at for at in nodes(manifest) if _goes_through(manifest, at, tokens)]
+    """Return the fields, nearest to the top, that end with the last token and go through the others."""
+    labels = {at: _labels(manifest, at) for at in nodes(manifest)}
+    fitting = [at for at, found in labels.items() if found[-1][0] == tokens[-1] and _go_through(found, tokens)]
     least = min(map(len, fitting), default=0)
     return [at for at in fitting if len(at) == least]
 
 
-def _goes_through(manifest: Any, at: Route, tokens: list[str]) -> bool:
-    """Tell whether a route ends with the last of some names, and goes through the others in their order."""
-    labels = _labels(manifest, at)
-    return labels[-1] == tokens[-1] and not _left(labels, tokens)
-
-
-def _labels(manifest: Any, at: Route) -> list[str]:
-    """Return the names of all steps of a route."""
-    value, labels = manifest, []
-    for step in at:
-        labels.append(_label(value, step) if isinstance(value, list) and isinstance(step, int) else str(step))
-        value = value[step]
-    return labels
-
-
-def _left(labels: list[str], names: list[str]) -> list[str]:
-    """Return what is left of some names when those are taken off, in their order, that a route goes through."""
-    waiting = list(names)
-    for label in labels:
-        if waiting and label == waiting[0]:
-            waiting.pop(0)
-    return waiting
+def _go_through(labels: list[tuple[str, str]], names: list[str]) -> bool:
+    """Tell whether labels contain all names in their order."""
+    rest = iter([label for label, _ in labels])
+    return all(name in rest for name in names)

@@ -1,10 +1,11 @@
-"""What gives each field of a planned Job its value: found by asking the planner again, one key of the spec changed.
+"""The sources of each field of a planned Job, found by planning the job again with one key changed.
 
-Nothing here describes how a Job is planned. A key of the resolved spec gives a field if the field is another one when
-the key is, and the job is planned again. Below the strongest is what gives the field when that one is taken out, and so
-on, until what is left is the compiler's own. Keys that reach a job through a plugin are found in the same way: the
-plugin is asked again, and the job is planned with its new answers. Noting sources while planning was the other way: it
-would have to be done in each line that plans, memos by content lose it, and it does not see a key that only decides.
+This module does not describe how a Job is planned. A key gives a field its value if the field changes with the key.
+When the strongest key is removed, the next weaker one gives the field its value, until only the compiler is left. A key
+that only a plugin reads is found the same way: the plugin is asked again, and the job is planned with its new patches.
+
+The alternative is to note sources while planning. Each line of the planner would have to do so, results remembered by
+content would lose the notes, and a key that only decides something would not be seen.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
 
 _TASK: Route = ("spec", "tasks")
 _MANY = 12
-"""So many fields have no one place: what holds them is of the job, or of a role."""
+"""With more fields than these, a part of a manifest belongs to its role or its job and not to one key."""
 
 
 class _Followed(NamedTuple):
-    """The keys that a field follows: those that give it another value, and those that only make it come and go."""
+    """The keys that a field follows: some give it its value, others only decide whether it is there."""
 
     giving: list[Route]
     leading: list[Route]
 
     def note(self, route: Route, at: Route, effects: Iterable[Moved]) -> None:
-        """Note a key where a field follows it: the first change that moves it, or what stands beside it, tells how."""
+        """Note a key if a field follows it; the first change that moves the field or a neighbour decides how."""
         for effect in effects:
             if at in effect:
                 (self.leading if effect[at] is MISSING else self.giving).append(route)
@@ -51,7 +52,7 @@ class _Followed(NamedTuple):
 
 
 class JobSources:
-    """The sources of one planned Job."""
+    """Finds the sources of the fields of one planned Job."""
 
     def __init__(self, job: Job, patches: JobPatches, drafts: Drafts) -> None:
         self._job = job
@@ -61,39 +62,35 @@ class JobSources:
     def of(self, manifest: Manifest, at: Route, *, briefly: bool = False) -> Iterator[Source]:
         """Yield the sources of one field of the planned manifest, the strongest first.
 
-        With ``briefly`` a key that has the field's value, and gives it another one, is taken for all that do. Raises
-        LookupError if the spec gives no such field.
+        With ``briefly``, the first key that sets the field directly stands for all keys. Raises LookupError if the spec
+        gives no such field.
         """
-        name = manifest["metadata"]["name"]
+        name, weaker = manifest["metadata"]["name"], False
         trial: Trial | None = self._whole
-        if counterpart(manifest, self._whole.manifest, JOB, at) is None:
-            raise LookupError(at)
-        keys = True
         while trial and (found := counterpart(manifest, trial.manifest, JOB, at)) is not None:
             manifest, at = trial.manifest, found
-            followed = self._followed(trial, at, briefly=briefly)
-            patch = None if any(followed) else self._patch(trial, at)
-            if not any(followed) and not patch:
-                followed = self._strongest(trial, at)
             value = value_at(manifest, at)
             value = value.replace(PLACEHOLDER, name) if isinstance(value, str) else value
+            followed, patch = self._givers(trial, at, briefly=briefly)
             if any(followed):
                 source = self._of_keys(trial, at, value, followed)
                 yield source
                 blocks = dict.fromkeys(map(trial.block, (*followed.giving, *followed.leading)))
-                trial = None if source.layer else trial.without(blocks)
+                trial = None if source.layer else trial.without(*blocks)
                 continue
-            if keys and not briefly:
+            if not weaker and not briefly:
                 yield from self._removed(trial, at)
-            keys = False
+            weaker = True
             if not patch:
                 yield self._made(trial, at, value)
                 return
             yield self._of_patch(trial, at, value, *patch)
             trial = trial.unpatched
+        if trial is self._whole:
+            raise LookupError(at)
 
     def place(self, manifest: Manifest, at: Route) -> Route:
-        """Return the route of the spec that leads to a field, or to what is nearest to one that is not there."""
+        """Return the route of the spec that leads to a field, or to the nearest field that is there."""
         while reach(manifest, at) is MISSING:
             at = at[:-1]
         inner = [end for end, _ in leaves(value_at(manifest, at))]
@@ -107,16 +104,23 @@ class JobSources:
         return place
 
     def _holder(self, at: Route) -> Job | Role:
-        """Return the role whose task a field is in, or the job."""
+        """Return the role whose task has a field, or the job."""
         return self._job.roles[int(at[2])] if at[:2] == _TASK and at[2:] else self._job
 
-    def _followed(self, trial: Trial, at: Route, *, briefly: bool = False) -> _Followed:
-        """Find the keys of the core that a field follows."""
+    def _givers(self, trial: Trial, at: Route, *, briefly: bool) -> tuple[_Followed, tuple[str, Patch] | None]:
+        """Return the keys that a field follows without a plugin, else the patch that gives it, with its plugin."""
+        if briefly and (exact := trial.exact(at)):
+            return _Followed([exact], []), None
+        patch = self._patch(trial, at) if briefly else None
+        followed = _Followed([], []) if patch else self._followed(trial, at)
+        if not patch and not any(followed):
+            patch = self._patch(trial, at)
+            followed = followed if patch else self._strongest(trial, at)
+        return followed, patch
+
+    def _followed(self, trial: Trial, at: Route) -> _Followed:
+        """Return the keys that a field follows without a plugin."""
         found = _Followed([], [])
-        if briefly and (exact := next((one for one in trial.candidates if trial.is_exact(one, at)), None)):
-            return _Followed([exact], [])
-        if briefly and self._patch(trial, at):
-            return found
         for route in trial.movers.get(at, ()):
             found.note(route, at, trial.moved_by(route))
         if not any(found):
@@ -125,21 +129,25 @@ class JobSources:
         return _Followed(*([one for one in routes if exactly.get(trial.block(one), one) == one] for routes in found))
 
     def _blocks(self, trial: Trial, at: Route) -> Iterator[Route]:
-        """Yield the blocks without which a field is not there, where no single value leads to it."""
+        """Yield the innermost blocks without which a field goes, for a field that follows no single value."""
 
         def leads(route: Route) -> bool:
             return at in trial.moved_by(route)[-1]
 
         for block in filter(leads, trial.blocks):
             route = home(trial.job, block)
-            while inner := next(filter(leads, _below(route, written(trial.job, route))), None):
-                route = home(trial.job, inner)
+            while True:
+                inner = sorted(steps(written(trial.job, route)), key=lambda one: not isinstance(one[1], dict | list))
+                below = next(filter(leads, ((*route, step) for step, _ in inner)), None)
+                if below is None:
+                    break
+                route = home(trial.job, below)
             yield route
 
     def _strongest(self, trial: Trial, at: Route) -> _Followed:
-        """Find the keys that a field follows once all weaker ones that give it the same value are taken out."""
+        """Return the keys that a field follows once all weaker keys with the same value are removed."""
         for block in sorted(trial.blocks, key=lambda block: block[-1] in OVERLAYS):
-            fewer = trial.without([block])
+            fewer = trial.without(block)
             if fewer is None:
                 continue
             there = counterpart(trial.manifest, fewer.manifest, JOB, at)
@@ -149,7 +157,7 @@ class JobSources:
         return _Followed([], [])
 
     def _of_keys(self, trial: Trial, at: Route, value: Any, followed: _Followed) -> Source:
-        """Return the source that some keys are: their own, or the compiler's where it made the field of them."""
+        """Return some keys as a source; the compiler is the source where it makes the field out of the keys."""
         routes, known = (*followed.giving, *followed.leading), made(self._job, trial.manifest, at)
         if known is None or known.alone or any(self._is_called(route, at) for route in routes):
             return Source(routes=routes)
@@ -159,21 +167,20 @@ class JobSources:
         )
 
     def _is_called(self, route: Route, at: Route) -> bool:
-        """Tell whether a key is called like a field, and of the job if that is."""
+        """Tell whether a key has the name of a field; for a field outside of the tasks, it must be a key of the job."""
         return route[-1] == at[-1] and (at[:2] == _TASK or holder_of(self._job, route) is self._job)
 
     def _removed(self, trial: Trial, at: Route) -> Iterator[Source]:
-        """Yield the keys that ``null`` removes, and that would give a field another value."""
-        job = trial.job
-        for holder in holders(job):
-            for route, value in removed(job.environment.places, holder.route):
-                other = saying(job, holder, {**said_by(holder), str(route[-1]): value})
+        """Yield the keys that ``null`` removes and that would give a field another value."""
+        for holder in holders(trial.job):
+            for route, value in removed(trial.job.environment.places, holder.route):
+                other = saying(trial.job, route, {**said_by(holder), str(route[-1]): value})
                 patches = self._patches.ask(other)
                 if patches is not None and at in trial.moved_in(other, patches):
                     yield Source(routes=(route,))
 
     def _patch(self, trial: Trial, at: Route) -> tuple[str, Patch] | None:
-        """Return the patch that gives a field its value, with its plugin: the first that takes it along."""
+        """Return the patch that gives a field its value, with its plugin: the first without which the field moves."""
 
         def moves(count: int) -> bool:
             return at in trial.moved_with(trial.patches[count:], count)
@@ -184,16 +191,16 @@ class JobSources:
         return trial.patches[bisect(range(1, count + 1), x=False, key=moves)]
 
     def _of_patch(self, trial: Trial, at: Route, value: Any, plugin: str, patch: Patch) -> Source:
-        """Return the source that a patch is: what the field follows through its plugin, its own value first.
+        """Return a patch as a source, with the keys that the field follows through it; one with its value is first.
 
-        What a plugin adds to each job, or role, that is there, and that follows nothing, is the plugin's own.
+        The plugin itself is the source of a field that follows no key and that every job or role gets.
         """
         patches, because = self._patches, home(self._job, self._patches.said(patch.because))
         others = [one for one in patches.all if one[0] != plugin]
         found = _Followed([], [])
         for route in patches.influences(plugin):
             for index, answers in enumerate(patches.otherwise(plugin, route)):
-                if (plugin, patch) not in answers:
+                if answers is not None and (plugin, patch) not in answers:
                     found.note(route, at, [trial.moved_with([*others, *answers], (plugin, route, index))])
                     break
         routes = [*found.giving, *found.leading]
@@ -213,13 +220,7 @@ class JobSources:
         return Source(routes=tuple(routes), value=value, plugin=plugin)
 
     def _made(self, trial: Trial, at: Route, value: Any) -> Source:
-        """Return the source that the compiler itself is."""
+        """Return the compiler itself as a source."""
         known = made(self._job, trial.manifest, at)
         route = (self._job if at[-1] == JOB_LABEL else self._holder(at)).route
         return given(known.layer if known else DEFAULT, value, route, note=known.note if known else "")
-
-
-def _below(route: Route, value: Any) -> Iterator[Route]:
-    """Yield the routes of what is directly in a value, first of that which holds more."""
-    found = sorted(steps(value), key=lambda step: not isinstance(step[1], dict | list))
-    yield from ((*route, step) for step, _ in found)

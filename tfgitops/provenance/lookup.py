@@ -1,4 +1,4 @@
-"""The object and the fields that a question names, and a job in short for a question that names no field."""
+"""The object and the fields that a person asks about by name."""
 
 from __future__ import annotations
 
@@ -6,34 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.provenance.fields import FieldError, find, written
-from tfgitops.provenance.sources import writings
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.targets.kubernetes import quantity
-from tfgitops.targets.kubernetes.resources import pod_requests
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.routes import leaves, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.planning.plan import Planned
     from tfgitops.provenance.origins import Origin, Provenance
-    from tfgitops.spec.diagnostics import Span
-    from tfgitops.spec.model import Environment, Job, Role
+    from tfgitops.spec.model import Environment
     from tfgitops.targets.routes import Route
 
 _SHORT = {
     "cm": "configmap", "netpol": "networkpolicy", "ns": "namespace", "pc": "priorityclass",
     "pvc": "persistentvolumeclaim", "q": "queue", "sa": "serviceaccount", "svc": "service", "vcjob": "job",
 }  # fmt: skip
-"""What kubectl calls these kinds for short."""
+"""The short names of kinds in kubectl."""
 _SHOWN_AT_MOST = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One field of a manifest that has nothing in it: its name, its route, its value, and where that comes from."""
+    """One innermost field of a manifest, with its name, route, value and origins."""
 
     name: str
     at: Route
@@ -42,12 +38,12 @@ class Field:
 
     @property
     def winners(self) -> tuple[Origin, ...]:
-        """The places that gave the value: one, unless it is made from several."""
+        """The origins that gave the value: one, unless it is made from several."""
         return tuple(origin for origin in self.origins if origin.won)
 
 
 def title(planned: Planned, environment: Environment) -> str:
-    """Name an object as `explain` takes it: `job/resnet`, `queue/vision`, `pvc/runs`."""
+    """Return the name of an object that `explain` lists: `job/resnet`, `queue/vision`, `pvc/runs`."""
     job = environment.job_of(planned.manifest) if planned.own else None
     kind = planned.manifest["kind"].lower()
     short = "pvc" if kind == _SHORT["pvc"] else kind
@@ -55,9 +51,9 @@ def title(planned: Planned, environment: Environment) -> str:
 
 
 def select(compiled: Compiled, wanted: str) -> Planned:
-    """Find the object that a name stands for: a job, its object's name, `kind/name`, a manifest, or any one name.
+    """Return the object with a name: that of a job, of the object, `kind/name`, or the path of a manifest.
 
-    Raises CompileError if there is none, or there are several.
+    Raises CompileError if no object or several objects have this name.
     """
     assert compiled.environment is not None
     text = wanted.lower()
@@ -79,7 +75,7 @@ def select(compiled: Compiled, wanted: str) -> Planned:
 
 
 def _by_rank(compiled: Compiled, environment: Environment) -> Iterator[list[tuple[Planned, str]]]:
-    """Yield the names of the objects in lower case, a job's before those of others that may be called alike."""
+    """Yield the names of the objects in lower case; an earlier list goes before a later one."""
     jobs = [(planned, environment.job_of(planned.manifest)) for planned in compiled.objects if planned.own]
     yield [(planned, job.name) for planned, job in jobs if job]
     objects = [(planned, planned.manifest["metadata"]["name"].lower()) for planned in compiled.objects]
@@ -90,7 +86,7 @@ def _by_rank(compiled: Compiled, environment: Environment) -> Iterator[list[tupl
 
 
 def _kinds(kind: str) -> list[str]:
-    """List what people call a kind: its name, kubectl's short form of it, and the plurals."""
+    """Return the names of a kind: the kind, its short name in kubectl, and the plurals."""
     names = [kind, *(short for short, whole in _SHORT.items() if whole == kind)]
     return [*names, *(f"{name}es" if name.endswith("s") else f"{name}s" for name in names)]
 
@@ -98,7 +94,7 @@ def _kinds(kind: str) -> list[str]:
 def route_of(planned: Planned, environment: Environment, field: str, provenance: Provenance) -> Route:
     """Return the route of a field of an object.
 
-    Raises CompileError if it has no such field; where it is a key of the spec, with the fields that this gives.
+    Raises CompileError if the object has no such field. For a key of the spec, the hint names the fields that it gives.
     """
     try:
         return find(planned.manifest, field)
@@ -110,7 +106,7 @@ def route_of(planned: Planned, environment: Environment, field: str, provenance:
 
 
 def _given_by(planned: Planned, text: str, provenance: Provenance) -> list[str]:
-    """Name the fields of a manifest that a key of the spec gives, as `worker.cpu` does; first those with its value."""
+    """Return the names of the fields that a key such as `worker.cpu` gives, first those with its value."""
     given = [
         (str(origin.value) != str(field.value), field.name)
         for field in fields(planned, (), provenance)
@@ -121,7 +117,7 @@ def _given_by(planned: Planned, text: str, provenance: Provenance) -> list[str]:
 
 
 def fields(planned: Planned, at: Route, provenance: Provenance) -> Sequence[Field]:
-    """Return what is at a route of a manifest, field by field, in the order in which it is written."""
+    """Return the innermost fields at a route of a manifest, in the order of the file."""
     found = []
     for inner, value in leaves(value_at(planned.manifest, at)):
         route = (*at, *inner)
@@ -132,100 +128,3 @@ def fields(planned: Planned, at: Route, provenance: Provenance) -> Sequence[Fiel
 
 def _refuse(message: str, found: str, hint: str) -> CompileError:
     return CompileError([Diagnostic(code="TF701", severity="error", message=message, found=found, hint=hint)])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """One role of a job: its pods, and what each of them asks for, by resource."""
-
-    name: str
-    pods: int
-    requests: Mapping[str, str]
-    images: tuple[str, ...]
-    span: Span
-
-
-@dataclass(frozen=True, kw_only=True)
-class Summary:
-    """A job in short; ``bases`` are what it starts from, each with its place, the strongest first.
-
-    ``counted`` are the roles whose replicas make its name, since the others of the cluster are told their hosts.
-    """
-
-    job: str
-    object: str
-    namespace: str
-    span: Span
-    bases: tuple[tuple[str, Span], ...]
-    strategy: str
-    why: str
-    strategy_span: Span | None
-    queue: str
-    queue_origin: Origin
-    pods: int
-    min_available: int
-    parts: tuple[Part, ...]
-    total: Mapping[str, str]
-    counted: tuple[str, ...]
-
-
-def summarize(planned: Planned, job: Job, provenance: Provenance) -> Summary:
-    """Return a planned job in short."""
-    environment, spec = job.environment, planned.manifest["spec"]
-    places = environment.places
-    pairs = list(zip(job.roles, spec["tasks"], strict=True))
-    total: dict[str, int] = {}
-    for role, task in pairs:
-        for resource, amount in pod_requests(task["template"]["spec"]).items():
-            total[resource] = total.get(resource, 0) + amount * role.replicas
-    return Summary(
-        job=job.name,
-        object=planned.manifest["metadata"]["name"],
-        namespace=environment.namespace,
-        span=places.span(job.route, on_key=True),
-        bases=tuple(_bases(job, environment)),
-        strategy=job.strategy,
-        why=job.why,
-        strategy_span=places.span((*job.route, "strategy")) if "strategy" in job.data else None,
-        queue=spec["queue"],
-        queue_origin=provenance.winner(planned, ("spec", "queue")),
-        pods=sum(role.replicas for role in job.roles),
-        min_available=job.min_available,
-        parts=tuple(_part(role, task["template"]["spec"], environment) for role, task in pairs),
-        total=_written(total),
-        counted=tuple(role.name for role in job.roles if role.in_cluster) if job.strategy != "none" else (),
-    )
-
-
-def _bases(job: Job, environment: Environment) -> list[tuple[str, Span]]:
-    """List what a job starts from: other jobs, then the defaults of each file."""
-    places = environment.places
-    chain = [link for link in places.chains.get(job.name, ()) if link != job.route]
-    return [
-        (f"{'from ' if link[0] == 'jobs' else ''}{link[-1]}", one.document.span(link, on_key=True))
-        for link in chain
-        for one in writings(places, link)
-    ]
-
-
-def _part(role: Role, pod: Mapping[str, object], environment: Environment) -> Part:
-    containers: list[Mapping[str, str]] = [*_containers(pod, "initContainers"), *_containers(pod, "containers")]
-    return Part(
-        name=role.name, pods=role.replicas, requests=_written(pod_requests(pod)),
-        images=tuple(dict.fromkeys(container["image"] for container in containers if "image" in container)),
-        span=environment.places.span(role.route, on_key=True),
-    )  # fmt: skip
-
-
-def _containers(pod: Mapping[str, object], key: str) -> list[Mapping[str, str]]:
-    found = pod.get(key) or []
-    assert isinstance(found, list)
-    return found
-
-
-def _written(amounts: Mapping[str, int]) -> dict[str, str]:
-    """Write amounts as Kubernetes does, cores and memory first, then the others by name."""
-    first = ("cpu", "memory")
-    names = [*(name for name in first if name in amounts), *sorted(amounts.keys() - set(first))]
-    binary = ("memory", "ephemeral-storage")
-    return {name: quantity.write(amounts[name], style="i" if name in binary else "") for name in names}

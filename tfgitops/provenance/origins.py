@@ -1,4 +1,4 @@
-"""The origins of a field: its sources, each with the places of the spec where they are written, and which has won."""
+"""The origins of a field: the places of the spec that write each of its sources, and which of them won."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfgitops.targets.gitops import argocd_annotations, flux_annotations
 from tfgitops.targets.routes import MISSING, leaves, reach, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
@@ -32,23 +32,23 @@ _ARGOCD, _FLUX = argocd_annotations(wave=0, keep=True), flux_annotations(keep=Tr
 _CONTROLLERS = {"argocd": _ARGOCD, "flux": _FLUX}
 _OF_ALL = argocd_annotations(wave=0, keep=False) | flux_annotations(keep=False, holds_variables=True)
 _KEEPING = (_ARGOCD | _FLUX).keys() - _OF_ALL.keys()
-"""The annotations of objects that outlive their removal from Git."""
+"""The annotations that let an object outlive its removal from Git."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """One place that gave a field its value, or would have, had nothing stronger been there.
+    """One place that gives a field its value, or would do so without a stronger place.
 
-    ``layer`` is ``overlay``, ``role``, ``job``, ``from NAME``, ``defaults``, ``environment`` or ``base file`` for what
-    a spec says; ``settings`` for what pyproject.toml sets a plugin to; ``plugin NAME VERSION`` for what a plugin adds
-    unasked; ``strategy``, ``discovery``, ``gitops``, ``compiler`` or ``compiler default`` for what the compiler writes
-    because of what the spec says; ``pin`` for all of a manifest that is kept as it was committed.
-
-    ``route`` is where it is written, without what leads to the job or to `defaults`; empty for what the compiler or a
-    plugin gives of itself. ``value`` is the value there, short forms widened, and ``text`` the same as it is written,
-    where that is on one line. ``span`` is a place that exists, of the value or nearest to it, and ``at`` the whole
-    route of what is written there. ``through`` names the plugin that made the field of what the spec says. Several
-    origins of a field have ``won`` only where its value is made from several places, as TF_CONFIG is.
+    - ``layer``: ``overlay``, ``role``, ``job``, ``from NAME``, ``defaults``, ``environment`` or ``base file`` for a key
+      of a spec; ``settings`` for pyproject.toml; ``plugin NAME VERSION`` for a field that a plugin adds to every job;
+      ``pin`` for a manifest that is kept as it was committed; ``strategy``, ``discovery``, ``gitops``, ``compiler`` or
+      ``compiler default`` for a field that the compiler makes.
+    - ``value``: the value there, with short forms widened; ``text`` is the same as it is written, if on one line.
+    - ``route``: the route within the job or `defaults`; empty if the compiler or a plugin gives the value by itself.
+    - ``at``, ``span``: the whole route of the nearest place that is written, and its line and columns.
+    - ``through``: the plugin that made the field out of a key.
+    - ``won``: whether the field has its value from here. Several origins of a field win if each gives a part of it, as
+      for TF_CONFIG.
     """
 
     layer: str
@@ -63,27 +63,27 @@ class Origin:
 
 
 class Provenance:
-    """The origins of all fields of one planned environment; of its jobs, it keeps what it knows of the last one."""
+    """Finds the origins of all fields of one planned environment; it remembers the experiments with the last job."""
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
         self._environment = environment
         self._plugins = plugins
         self._versions = {plugin.name: f"plugin {plugin.name} {plugin.version}" for plugin in plugins.plugins}
         self._jobs: dict[Route, JobSources] = {}
-        self._settings: dict[Route, Origin] = {}
+        self._settings: dict[Route, Span] = {}
+        self._winners: dict[tuple[str, str, Route], tuple[Origin, ...]] = {}  # a review asks again for some fields
         self._objects = ObjectSources(environment, plugins)
         self._drafts = Drafts(environment, plugins)
 
-    def winner(self, planned: Planned, at: Route) -> Origin:
-        """Return the strongest place that gave a field its value; of a map or a list, its first field's."""
-        return self.winners(planned, at)[0]
-
     def winners(self, planned: Planned, at: Route) -> tuple[Origin, ...]:
-        """Return the places that gave a field its value, without what they overrode: that takes fewer experiments."""
-        return tuple(origin for origin in self.origins(planned, at, briefly=True) if origin.won)
+        """Return the origins of a field that won; without those that they override, fewer experiments are needed."""
+        asked = (planned.manifest["kind"], planned.manifest["metadata"]["name"], at)
+        if asked not in self._winners:
+            self._winners[asked] = tuple(origin for origin in self.origins(planned, at, briefly=True) if origin.won)
+        return self._winners[asked]
 
     def origins(self, planned: Planned, at: Route, *, briefly: bool = False) -> tuple[Origin, ...]:
-        """Return where a field of a manifest comes from, the strongest first; of a map or a list, its first field."""
+        """Return the origins of a field, the strongest first; for a map or a list, those of its first field."""
         at = (*at, *next(leaves(value_at(planned.manifest, at)))[0])
         found: list[Origin] = []
         settled = False
@@ -98,16 +98,16 @@ class Provenance:
         return tuple(found)
 
     def place(self, job: Job, manifest: Mapping[str, Any], at: Route) -> Route:
-        """Return the route of the spec that leads to a field of a job's manifest, or to what is nearest to it."""
+        """Return the route of the spec that leads to a field of a job's manifest, or to the nearest field."""
         return self._job(job).place(manifest, at)
 
     def _job(self, job: Job) -> JobSources:
-        if job.route not in self._jobs:  # whoever asks of a thousand jobs asks of one after the other
+        if job.route not in self._jobs:  # callers ask about a thousand jobs one after the other
             self._jobs = {job.route: JobSources(job, JobPatches(job, self._plugins), self._drafts)}
         return self._jobs[job.route]
 
     def _sources(self, planned: Planned, at: Route, *, briefly: bool) -> Iterator[Source]:
-        if planned.text:  # pinned, or kept for a pinned job: whatever the spec says by now
+        if planned.text:  # pinned, or kept for a pinned job
             note = "as it was committed" if planned.own else "kept as it was committed, for a pinned job"
             yield given(PIN, value_at(planned.manifest, at), (*planned.because[:2], "pin"), note=note)
             return
@@ -125,11 +125,13 @@ class Provenance:
         yield from self._job(job).of(planned.manifest, at, briefly=briefly)
 
     def _expanded(self, source: Source) -> Iterator[Origin]:
-        """Yield the places of a source: all that write its key, or those that led to what is given in any case."""
-        through = self._versions.get(source.plugin, "")
+        """Yield the places of a source: all that write its keys, or the nearest to the routes of a given value."""
         if settings := [route for route in source.routes if route[:1] == (SETTINGS,)]:
-            yield from self._expanded_of_both(source, settings)
+            if rest := tuple(route for route in source.routes if route not in settings):
+                yield from self._expanded(replace(source, routes=rest))
+            yield from (self._setting(route, source) for route in settings)
             return
+        through = self._versions.get(source.plugin, "")
         if not source.layer:
             said = [one for route in source.routes for one in writings(self._environment.places, route)]
             if any(one.won for one in said) or not through:
@@ -139,25 +141,18 @@ class Provenance:
         for route, value in zip_longest(source.routes, source.parts, fillvalue=source.value):
             yield self._nearest(route, value, source, through)
 
-    def _expanded_of_both(self, source: Source, settings: Sequence[Route]) -> Iterator[Origin]:
-        """Yield the places of a source that settings of its plugin led to, beside what the spec says."""
-        if rest := tuple(route for route in source.routes if route not in settings):
-            yield from self._expanded(replace(source, routes=rest))
-        for route in settings:
-            if route not in self._settings:
-                self._settings[route] = self._setting(route)
-            yield replace(self._settings[route], through=self._versions[source.plugin], note=source.note)
-
-    def _setting(self, route: Route) -> Origin:
-        value = reach(self._environment.settings, route[1:])
-        at = (*TABLE, *route[1:])
-        span = find_setting(find_root(self._environment.folder), route[1:], str(value))
-        text = "" if isinstance(value, Mapping) else str(value)
-        there = span or self._environment.places.span(())
-        return Origin(layer=SETTING, value=value, route=at, span=there, text=text, won=True, at=at)
+    def _setting(self, route: Route, source: Source) -> Origin:
+        value, at = reach(self._environment.settings, route[1:]), (*TABLE, *route[1:])
+        if route not in self._settings:  # this reads a file
+            span = find_setting(find_root(self._environment.folder), route[1:], str(value))
+            self._settings[route] = span or self._environment.places.span(())
+        return Origin(
+            layer=SETTING, value=value, route=at, span=self._settings[route], won=True, at=at, note=source.note,
+            text="" if isinstance(value, Mapping) else str(value), through=self._versions[source.plugin],
+        )  # fmt: skip
 
     def _nearest(self, route: Route, value: Any, source: Source, through: str) -> Origin:
-        """Return the place that led to a value which is given in any case: what is written there, or nearest to it."""
+        """Return the place that writes a route of a given value, or the nearest place that is written."""
         layer = through if source.layer in ("", PLUGIN) else source.layer
         part = bool(source.parts) and value is not MISSING
         value = source.value if value is MISSING else value
@@ -178,7 +173,7 @@ class Provenance:
 
 
 def _is_overlay(one: Writing) -> bool:
-    """Tell whether somebody wrote raw Kubernetes fields, of a pod or its container."""
+    """Tell whether a place writes raw fields of a pod or a container."""
     inner = one.at[len(one.link) :]
     return bool(one.link and inner) and any(key in OVERLAYS for key in inner[role_depth(inner) :][:1])
 

@@ -1,4 +1,4 @@
-"""A Job that is planned again and again, with a key of the spec changed or with other patches of its plugins."""
+"""A Job that is planned again with a key of the spec changed, or with other patches of plugins."""
 
 from __future__ import annotations
 
@@ -7,18 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import Planner
-from tfgitops.provenance.experiment import (
-    alone,
-    holder_of,
-    holders,
-    home,
-    influences,
-    moved,
-    said_by,
-    tops_of,
-    variants,
-    written,
-)
+from tfgitops.provenance.experiment import alone, followed, holder_of, holders, home, moved, said_by, variants, written
 from tfgitops.targets.kubernetes.merge import RULES, Rule
 from tfgitops.targets.routes import MISSING, leaves, value_at
 
@@ -31,18 +20,17 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
     Patches = Sequence[tuple[str, Patch]]
-    Asked = list[tuple[str, Patch]]
     Moved = Mapping[Route, Any]
 
 _TASKS = Rule(keys=("name",), fields={"template": RULES["PodTemplateSpec"]})
 _SPEC = RULES["Job"].of("spec")
 JOB = Rule(fields={"spec": replace(_SPEC, fields={**_SPEC.fields, "tasks": _TASKS})})
-"""How the elements of the lists in a Job are known."""
+"""The keys that identify the elements of each list in a Job."""
 _NO_FIELD = frozenset({"allow", "from", "pin"})
 
 
 class Drafts:
-    """Plans the jobs of an environment for those who ask what would be; ``foreign`` are the keys of plugins."""
+    """Plans changed jobs of one environment; ``foreign`` are the keys that the planner does not read."""
 
     def __init__(self, environment: Environment, plugins: Plugins) -> None:
         self._planner = Planner(environment, plugins, {})
@@ -50,14 +38,14 @@ class Drafts:
         self.foreign = {*_NO_FIELD, *(one.key for one in plugins.fragments)}
 
     def draft(self, job: Job, patches: Patches) -> Mapping[str, Any] | None:
-        """Plan a job under a placeholder for its name; None where it says what the planner cannot take."""
+        """Return the manifest of a job under a placeholder name; None where the planner cannot take a changed value."""
         try:
             return self._planner.draft(job, patches)[0]
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return None
 
     def choices(self, job: Job, route: Route) -> Collection[Any]:
-        """Return the values that the schema allows at a route of a job, where these are few."""
+        """Return the values that the schema lists for a key of a job; none where it takes any value of a type."""
         holder = holder_of(job, route)
         schema: Any = self._schema.job if holder is job else self._schema.role if holder else {}
         for step in route[len(holder.route) :] if holder else ():
@@ -67,66 +55,83 @@ class Drafts:
 
 
 class Trial:
-    """A job without some blocks of its keys, with some patches of plugins, and the manifest that this makes."""
+    """A job without some top-level keys and with some patches, and the manifest that the planner makes of it."""
 
     def __init__(self, drafts: Drafts, job: Job, patches: Patches, removed: frozenset[Route] = frozenset()) -> None:
         self.job = job
         self.patches = patches
-        self.removed = removed
         self.manifest: Any = drafts.draft(job, patches)
+        self._removed = removed
         self._drafts = drafts
         self._moved: dict[Any, list[Moved]] = {}
+        self._first: dict[Route, tuple[str, Moved]] = {}
         self._fewer: dict[Route, Trial | None] = {}
 
-    def without(self, blocks: Iterable[Route]) -> Trial | None:
-        """Return the job without some blocks; None where it cannot be planned."""
-        trial: Trial | None = self
-        for block in blocks:
-            trial = trial and trial._without(block)  # noqa: SLF001 - of this class
-        return trial
-
-    def _without(self, block: Route) -> Trial | None:
-        if block not in self._fewer:
-            there = written(self.job, home(self.job, block)) is not MISSING
-            *_, job = variants(self.job, block) if there else [self.job]
-            trial = Trial(self._drafts, job, self.patches, self.removed | {block})
-            needed = holder_of(job, block) is None and written(job, block) is not MISSING
-            self._fewer[block] = trial if trial.manifest and not needed else None
-        return self._fewer[block]
+    def without(self, *blocks: Route) -> Trial | None:
+        """Return the job without some top-level keys; None where it cannot be planned."""
+        if not blocks:
+            return self
+        first, *rest = blocks
+        if first not in self._fewer:
+            there = written(self.job, home(self.job, first)) is not MISSING
+            *_, job = variants(self.job, first) if there else [self.job]
+            trial = Trial(self._drafts, job, self.patches, self._removed | {first})
+            needed = holder_of(job, first) is None and written(job, first) is not MISSING
+            self._fewer[first] = trial if trial.manifest and not needed else None
+        fewer = self._fewer[first]
+        return fewer and fewer.without(*rest)
 
     @cached_property
     def unpatched(self) -> Trial:
-        """The same job without what plugins add."""
-        return Trial(self._drafts, self.job, (), self.removed)
+        """The same job without the patches."""
+        return Trial(self._drafts, self.job, (), self._removed)
 
     def moved_in(self, job: Job, patches: Patches) -> Moved:
-        """Return what moves where the job, or the patches, are others."""
+        """Return the fields that move with another job or other patches; none where that cannot be planned."""
         draft = self._drafts.draft(job, patches)
         return moved(self.manifest, draft, JOB) if draft else {}
 
     def moved_with(self, patches: Patches, key: Any) -> Moved:
-        """Return what moves with other patches; ``key`` tells those apart."""
+        """Return the fields that move with other patches; ``key`` identifies these."""
         if key not in self._moved:
             self._moved[key] = [self.moved_in(self.job, patches)]
         return self._moved[key][0]
 
     def moved_by(self, route: Route) -> list[Moved]:
-        """Return what moves with other values at a route, each time, and with none there at last."""
+        """Return the fields that move with each other value at a route, and last those that move without one."""
         if route not in self._moved:
-            others = variants(self.job, route, self._drafts.choices(self.job, route))
-            self._moved[route] = [self.moved_in(other, self.patches) for other in others]
+            self._moved[route] = [self.moved_in(other, self.patches) for other in self._variants(route)]
         return self._moved[route]
 
+    def _variants(self, route: Route) -> Iterator[Job]:
+        return variants(self.job, route, self._drafts.choices(self.job, route))
+
+    def exact(self, at: Route) -> Route | None:
+        """Return the first key that sets a field directly."""
+        alike = self._by_text.get(str(value_at(self.manifest, at)), ())
+        return next((route for route in alike if self.is_exact(route, at)), None)
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, list[Route]]:
+        """The candidates by the text of their value, so that few are tried for each field."""
+        found: dict[str, list[Route]] = {}
+        for route in self.candidates:
+            found.setdefault(str(written(self.job, route)), []).append(route)
+        return found
+
     def is_exact(self, route: Route, at: Route) -> bool:
-        """Tell whether a key has the value of a field, and gives it another one."""
+        """Tell whether a key sets a field directly: the field has the value of the key, and follows its change."""
         if str(written(self.job, route)) != str(value_at(self.manifest, at)):
             return False
-        other = next(variants(self.job, route, self._drafts.choices(self.job, route)), self.job)
-        return str(self.moved_in(other, self.patches).get(at, MISSING)) == str(written(other, route))
+        if route not in self._first:
+            other = next(self._variants(route), self.job)
+            self._first[route] = (str(written(other, route)), self.moved_in(other, self.patches))
+        text, effect = self._first[route]
+        return str(effect.get(at, MISSING)) == text
 
     @cached_property
     def movers(self) -> Mapping[Route, Iterable[Route]]:
-        """For each field that some key moves, the routes of all that do."""
+        """The keys that move each field, by the route of the field."""
         found: dict[Route, dict[Route, None]] = {}
         for route in self.candidates:
             for effect in self.moved_by(route):
@@ -136,7 +141,7 @@ class Trial:
 
     @cached_property
     def candidates(self) -> list[Route]:
-        """The routes of all values in the keys of the core: of the roles, of the job, and of the environment."""
+        """The routes of all values that the planner reads: of the roles, of the job and of the environment."""
         job = self.job
         blocks = [*((holder.route, said_by(holder)) for holder in holders(job)), ((), job.environment.data)]
         found = [
@@ -146,87 +151,81 @@ class Trial:
             if inner and inner[0] not in self._drafts.foreign
         ]
         routes = (route if value is not None else self._emptied(route) for route, value in found)
-        return [route for route in dict.fromkeys(routes) if route and self.block(route) not in self.removed]
+        return [route for route in dict.fromkeys(routes) if route and self.block(route) not in self._removed]
 
     def _emptied(self, route: Route) -> Route:
-        """Return the map that a ``null`` of an overlay leaves empty; nothing where it holds more."""
+        """Return the route of the overlay map that a ``null`` leaves empty; an empty route if the map holds more."""
         holder = written(self.job, route[:-1])
         return route[:-1] if isinstance(holder, dict) and not any(holder.values()) else ()
 
     @property
     def blocks(self) -> Iterator[Route]:
-        """The keys of the core at the top of the job and of its roles."""
+        """The routes of the top-level keys that the planner reads, of the job and of its roles."""
         for holder in reversed(holders(self.job)):
             for key in holder.data:
-                if key not in self._drafts.foreign and (*holder.route, key) not in self.removed:
+                if key not in self._drafts.foreign and (*holder.route, key) not in self._removed:
                     yield (*holder.route, key)
 
     def block(self, route: Route) -> Route:
-        """Return the key at the top of the job, a role or the environment that a route leads into."""
+        """Return the route of the top-level key that a route leads into."""
         holder = holder_of(self.job, route)
         return route[: len(holder.route) + 1] if holder else route[:1]
 
 
 class JobPatches:
-    """The patches of one job; the plugins are asked once, and again only for a field that came from them."""
+    """The patches of one job; a plugin is asked again only for a field that it gave."""
 
     def __init__(self, job: Job, plugins: Plugins) -> None:
         self._job = job
         self._plugins = plugins
         self._influences: dict[str, list[Route]] = {}
-        self._otherwise: dict[tuple[str, Route], list[Asked | None]] = {}
+        self._otherwise: dict[tuple[str, Route], list[Patches | None]] = {}
         self.all = list(plugins.ask("tfgitops_contribute", job.route, [], job=job))
 
     def said(self, because: Route) -> Route:
-        """Return the route of the job for a key that only jobs have, and that a plugin named of a role."""
+        """Return the route in the job for a route into a role, if only the job has the key."""
         holder = holder_of(self._job, because)
         if holder is None or holder is self._job or self.written(because) is not MISSING:
             return because
         return (*self._job.route, *because[len(holder.route) :])
 
     def written(self, route: Route) -> Any:
-        """Return what the merged spec says at a route of this job, or of the environment, or what a setting is."""
+        """Return the value at a route of the merged spec, or of the settings; `MISSING` where there is none."""
         return written(self._job, route)
 
     def is_unasked(self, because: Route) -> bool:
-        """Tell whether something is there because of the job, or a role, and not of what one says."""
+        """Tell whether a patch is there for every job or role, and not because of a key."""
         return because in (self._job.route, *(role.route for role in self._job.roles))
 
     def without(self, plugin: str, patch: Patch, route: Route) -> bool | None:
-        """Tell whether a patch would be there if nothing stood at a route; None where its plugin fails then."""
-        *_, job = variants(self._job, route)
-        answers = self.ask(job, plugin)
+        """Tell whether a patch stays when the value at a route goes; None where the plugin fails then."""
+        answers = self.otherwise(plugin, route)[-1]
         if answers is None:
             return None
         mine = [one for name, one in self.all if name == plugin and _alike(one, patch)]
         return sum(_alike(one, patch) for _, one in answers) >= len(mine)
 
     def influences(self, plugin: str) -> list[Route]:
-        """Return the values that a plugin goes by; none where it says something else of the job without the others."""
+        """Return the routes of the values that a plugin reads; none where it also reads other jobs."""
         if plugin not in self._influences:
-            job, said = self._job, [one for one in self.all if one[0] == plugin]
-            alike = self.ask(alone(job, job.environment), plugin) == said
-            found = influences(
-                tops_of(job) if alike else [], self.written, lambda route: self._asked(plugin, route), said
-            )
-            self._influences[plugin] = list(dict.fromkeys(home(job, route) for route in found))
+            said = [one for one in self.all if one[0] == plugin]
+            alike = self.ask(alone(self._job, self._job.environment), plugin) == said
+            found = followed(self._job, lambda route: self.otherwise(plugin, route), said) if alike else []
+            self._influences[plugin] = found
         return self._influences[plugin]
 
-    def otherwise(self, plugin: str, route: Route) -> list[Asked]:
-        """Return what a plugin says with other values at a route.
+    def otherwise(self, plugin: str, route: Route) -> list[Patches | None]:
+        """Return the answers of a plugin to each other value at a route, and last to none.
 
-        A changed value may be one that the plugin's own checks refuse. If it fails there, that says nothing.
+        An answer is None where the plugin fails: its own checks may refuse a changed value.
         """
-        return [answer for answer in self._asked(plugin, route) if answer is not None]
-
-    def _asked(self, plugin: str, route: Route) -> list[Asked | None]:
         if (plugin, route) not in self._otherwise:
             self._otherwise[plugin, route] = [self.ask(job, plugin) for job in variants(self._job, route)]
         return self._otherwise[plugin, route]
 
-    def ask(self, job: Job, plugin: str = "") -> Asked | None:
-        """Return what one plugin, or all, say of a job; None where one fails."""
-        crashes: list[Problem] = []  # those of the job as it is were reported when it was planned
+    def ask(self, job: Job, plugin: str = "") -> Patches | None:
+        """Return the patches of one plugin, or of all, for a changed job; None where a plugin fails."""
+        crashes: list[Problem] = []  # the planner has reported those of the job as it is
         found = list(self._plugins.ask("tfgitops_contribute", job.route, crashes, only=plugin, job=job))
         return None if crashes else found
 

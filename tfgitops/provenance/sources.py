@@ -1,7 +1,7 @@
-"""The sources of a field: who gives it a value, because of which routes of the spec, and in which layers.
+"""The sources of a field: keys of the spec, a plugin, or the compiler; and the files that write a key.
 
-A key of the spec that is called like the field gives it. All else that makes one of these fields another, such as the
-replicas of the roles that `minAvailable` is the sum of, is what it was made of.
+A key of the spec with the name of the field is its source. Other keys that change the field are parts of its value:
+`minAvailable` is the sum of the replicas of the roles.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ SETTING = "settings"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Something that gives a field a value, unless something stronger does.
+    """One source of a field; it gives the field its value unless there is a stronger one.
 
-    A key of the spec has one route and no ``layer``: who writes it decides that, and only where it is written does it
-    give anything. All others give ``value`` in any case; their routes are the places that led to it. ``plugin`` is the
-    name of the plugin that turned what the spec says into the field, and ``note`` says how it came about. Where a value
-    is made from several places, ``parts`` are what each of the routes gives to it, written there or by default, or
-    `MISSING` where a route is only the reason.
+    - ``routes``: the keys of the spec that give the value, or that led to it.
+    - ``layer``: empty for keys of the spec, since the file that writes a key decides its layer.
+    - ``value``: the value of a source with a layer, which gives it whether or not a file writes one of the routes.
+    - ``plugin``: the name of the plugin that made the field out of the keys.
+    - ``note``: why the field has this value.
+    - ``parts``: for a value made from several keys, the part that each route gives, written there or by default, and
+      `MISSING` for a route that is only a reason.
     """
 
     routes: tuple[Route, ...]
@@ -58,25 +60,20 @@ class Source:
     parts: tuple[Any, ...] = ()
 
 
-def key(*route: str | int) -> Source:
-    """Return what a key of the spec gives, where it is written."""
-    return Source(routes=(route,))
-
-
 def given(layer: str, value: Any, *routes: Route, note: str = "") -> Source:
-    """Return what is given in any case, because of some routes."""
+    """Return a source that gives a value whether or not a file writes one of its routes."""
     return Source(routes=routes, layer=layer, value=value, note=note)
 
 
 class Made(NamedTuple):
-    """The layer in whose name the compiler writes a field, and why it does."""
+    """The layer and the reason of a field that the compiler makes."""
 
     layer: str
     note: str
     parts: bool = False
-    """Whether it is made of what several keys say, each of which is a part of it."""
+    """Whether several keys are parts of the value."""
     alone: bool = False
-    """Whether it is the compiler's where no key gives it, and the key's where one does, whatever that is called."""
+    """Whether any key that gives the field is its source alone, whatever the name of the key."""
 
 
 _THE_NAME = Made(COMPILER, "the job's name")
@@ -110,11 +107,11 @@ _WHY = {
     "RestartPod": "the coordinator tolerates the loss of a worker",
     "RestartJob": "without it the others would wait for ever",
 }
-"""Why there is a policy for an event, or why what follows when a pod fails."""
+"""The reason for a policy, by its event; for failed pods, by its action."""
 
 
 def made(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
-    """Return what is known of a field that the compiler may write of itself."""
+    """Return the layer and the reason of a field that the compiler may make; None for any other field."""
     shape: Route = tuple("*" if isinstance(step, int) else step for step in at)
     known = _OF_A_TASK.get(shape[3:]) if at[:2] == ("spec", "tasks") else _OF_THE_JOB.get(shape)
     if known or (known := next((one for end, one in _ANYWHERE.items() if shape[-len(end) :] == end), None)):
@@ -139,7 +136,7 @@ def _policy(job: Job, policy: Mapping[str, Any]) -> Made | None:
 
 
 def _discovery(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
-    """Return what is known of a variable that tells pods each other's addresses, or their own."""
+    """Return the layer and the reason of a discovery variable; None for any other variable."""
     container = value_at(manifest, at[:7])
     name = value_at(container, at[7:9])["name"]
     if name == "TF_CONFIG":
@@ -154,10 +151,10 @@ def _discovery(job: Job, manifest: Mapping[str, Any], at: Route) -> Made | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Writing:
-    """One file's word on a route: the layer it speaks in, the route by which it is written there, and the value.
+    """One place where a file writes a value for a route of the merged spec; ``null`` there removes weaker values.
 
-    ``at`` stops at the list, or the variable, that holds the route where that is one value; ``link`` is how much of it
-    leads to the job, or to `defaults`. ``won`` is whether the merged spec has this value; one of ``null`` removes.
+    ``at`` is the route in the file. It stops at a list or a variable, since these merge as one value. ``link`` is the
+    part of ``at`` that leads to a job or to `defaults`. ``won`` is whether the merged spec has this value.
     """
 
     layer: str
@@ -169,12 +166,12 @@ class Writing:
 
     @property
     def span(self) -> Span:
-        """Where it is written."""
+        """The place in the file."""
         return self.document.span(self.at)
 
 
 def writings(places: Places, route: Route) -> tuple[Writing, ...]:
-    """Return what each file says of a route, the strongest first; of those with a value at most one has won."""
+    """Return all places where files write a value for a route, the strongest first; at most one has won."""
     trees: dict[int, dict[Any, Any]] = {}
     said = [
         (one, at)
@@ -189,7 +186,7 @@ def writings(places: Places, route: Route) -> tuple[Writing, ...]:
 
 
 def removed(places: Places, holder: Route) -> Iterator[tuple[Route, Any]]:
-    """Yield the keys of a job, or of a role, that ``null`` removes, each with the value that there would be."""
+    """Yield the keys of a job or a role that ``null`` removes, each with the value that it removes."""
     keys = {
         key: None
         for at in places.candidates((*holder, ""))
@@ -206,7 +203,7 @@ def removed(places: Places, holder: Route) -> Iterator[tuple[Route, Any]]:
 
 
 def _layer(places: Places, document: Document, route: Route, at: Route) -> str:
-    """Name the part of a spec in which a file speaks of a route of the merged whole."""
+    """Return the layer in which a file writes a value for a route of the merged spec."""
     if len(route) < 3 or route[0] != "jobs":  # noqa: PLR2004 - jobs, a name, and something of the job
         own = places.documents[0].path.parent
         return "environment" if document.prefix or document.path.parent == own else "base file"
@@ -216,11 +213,11 @@ def _layer(places: Places, document: Document, route: Route, at: Route) -> str:
 
 
 def _planted(tree: dict[Any, Any], document: Document, at: Route, layer: str) -> Writing | None:
-    """Put what a file says at a route into a tree, as far as its maps go; return it, if they lead to the end."""
+    """Put the value that a file has at a route into a tree, and return it; None where the file has none there."""
     link = {"jobs": 2, "defaults": 1}.get(str(at[0]), 0)
     start, value = len(document.prefix), document.value
     holder = link + (role_depth(at[link:]) if link and at[link:] else 0)
-    variable = holder + 2 if link and at[holder : holder + 1] == ("env",) else 0  # is one value, whatever it holds
+    variable = holder + 2 if link and at[holder : holder + 1] == ("env",) else 0  # merges as one value, like a list
     if at[:start] != document.prefix:
         return None
     for end, step in enumerate(at, 1):
@@ -236,7 +233,7 @@ def _planted(tree: dict[Any, Any], document: Document, at: Route, layer: str) ->
 
 
 def _winner(places: Places, route: Route, trees: list[dict[Any, Any]]) -> Any:
-    """Merge what the files say of a route, the strongest first, and return the `Writing` that comes out."""
+    """Merge the trees of the files, the strongest first, and return the `Writing` that the merge keeps at a route."""
     merged: Any = stacked(trees)
     if route[0] == "jobs" and route[2:]:
         links = [link[1] for link in places.chains.get(str(route[1]), (route[:2],)) if link[0] == "jobs"]
@@ -257,6 +254,6 @@ def _map(value: Any) -> dict[Any, Any]:
 
 
 def _exactly(one: Writing, at: Route) -> Writing:
-    """Return what won, with the one value that was asked for where it is in a list or a variable."""
+    """Return the winner, narrowed to a value within its list or variable."""
     inner = reach(one.value, at[len(one.at) :])
     return replace(one, won=True) if inner is MISSING else replace(one, at=at, value=inner, won=True)

@@ -24,17 +24,15 @@ def render(diagnostics: Iterable[Diagnostic], checkout: Checkout) -> str:
 
 
 def _command(diagnostic: Diagnostic, checkout: Checkout) -> str:
-    properties = {"title": diagnostic.code}
-    if (span := diagnostic.span) is not None:
-        last = span.column + max(1, span.width) - 1  # as the API of checks counts: the last one that is marked
-        properties |= {"line": str(span.line), "endLine": str(span.line)}
-        properties |= {"col": str(span.column), "endColumn": str(last)}
+    properties: dict[str, object] = {}
+    span = diagnostic.span
     if (file := span.file if span else diagnostic.file) and (path := checkout.path(file)):
         properties["file"] = path
-    order = ("file", "line", "endLine", "col", "endColumn", "title")
-    listed = ",".join(
-        f"{key}={printable(properties[key]).translate(_IN_PROPERTIES)}" for key in order if key in properties
-    )
+    if span:
+        last = span.column + max(1, span.width) - 1  # as the API of checks counts: the last one that is marked
+        properties |= {"line": span.line, "endLine": span.line, "col": span.column, "endColumn": last}
+    properties["title"] = diagnostic.code
+    listed = ",".join(f"{key}={printable(str(value)).translate(_IN_PROPERTIES)}" for key, value in properties.items())
     level = "notice" if diagnostic.severity == "note" else diagnostic.severity
     return f"::{level} {listed}::{_message(diagnostic, checkout).translate(_DATA)}\n"
 

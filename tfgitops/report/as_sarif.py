@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tfgitops import __version__
 from tfgitops.plugins.plain import printable
-from tfgitops.report.checkout import uri
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
@@ -44,25 +45,21 @@ def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping
 
 def _driver(rules: Iterable[str], codes: Mapping[str, str]) -> dict[str, Any]:
     home, pages = _addresses()
-    driver: dict[str, Any] = {"name": "tfgitops", "semanticVersion": __version__}
-    if home:
-        driver["informationUri"] = home
-    driver["rules"] = [_rule(code, codes.get(code, code), pages) for code in rules]
-    return driver
+    described = [_rule(code, codes.get(code, code), pages) for code in rules]
+    address = {"informationUri": home} if home else {}
+    return {"name": "tfgitops", "semanticVersion": __version__, **address, "rules": described}
 
 
 def _rule(code: str, meaning: str, pages: str) -> dict[str, Any]:
     page = f"diagnostics.md#{code.lower()}"
-    rule: dict[str, Any] = {
+    return {
         "id": code,
         "shortDescription": {"text": meaning},
         "fullDescription": {"text": meaning},
         "help": {"text": f"{code}: {meaning}. See docs/{page} of tfgitops."},
         "defaultConfiguration": {"level": "error"},  # a result says what it is: a rule may have both
+        **({"helpUri": f"{pages.rstrip('/')}/{page}"} if pages else {}),
     }
-    if pages:
-        rule["helpUri"] = f"{pages.rstrip('/')}/{page}"
-    return rule
 
 
 def _addresses() -> tuple[str, str]:
@@ -80,7 +77,7 @@ def _addresses() -> tuple[str, str]:
 def _results(found: Iterable[Diagnostic], rules: list[str], checkout: Checkout) -> Iterator[dict[str, Any]]:
     alike: Counter[tuple[str, ...]] = Counter()
     for diagnostic in found:
-        file = checkout.file_of(diagnostic)
+        file = diagnostic.span.file if diagnostic.span else diagnostic.file or str(checkout.fallback)
         line = diagnostic.span.excerpt.strip() if diagnostic.span else ""  # stays when other lines come and go
         same = (diagnostic.code, _artifact(file, checkout)["uri"], diagnostic.message, line)
         alike[same] += 1
@@ -124,4 +121,4 @@ def _artifact(file: str, checkout: Checkout) -> dict[str, str]:
     path = checkout.path(file)
     if path is None:
         return {"uri": Path(file).absolute().as_uri()}
-    return {"uri": uri(path), "uriBaseId": _BASE}
+    return {"uri": quote(os.fsencode(path), safe="/"), "uriBaseId": _BASE}  # byte by byte, also names that are no text

@@ -1,4 +1,4 @@
-"""Where files lie in a checkout: the paths by which other programs know them, and the file of a problem without one."""
+"""The paths of files in a checkout, by which other programs know them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from tfgitops.spec.diagnostics import Diagnostic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +36,3 @@ class Checkout:
             if candidate.is_relative_to(top):
                 return candidate.relative_to(top).as_posix()
         return None
-
-    def file_of(self, diagnostic: Diagnostic) -> str:
-        """Return the file that a problem is shown on: the one of its line, that it is about, or the fallback."""
-        return diagnostic.span.file if diagnostic.span else diagnostic.file or str(self.fallback)
-
-
-def uri(path: str) -> str:
-    """Encode a path as a URI, byte by byte: blanks, letters beyond ASCII, and names that are no text."""
-    return quote(os.fsencode(path), safe="/")

@@ -1,4 +1,4 @@
-"""The reference entry of each code: a title from ``CODES``, and Markdown from the package that reports the code."""
+"""The reference entry of each code: its title, and Markdown from the package that reports the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.plugins.faults import file_of
 from tfgitops.report.as_json import json_document
-from tfgitops.spec.diagnostics import CODES
+from tfgitops.spec import diagnostics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILE = "diagnostics.md"
 """The file beside a plugin's module that explains its codes, each below a heading ``## CODE``."""
 
-_HEADING = re.compile(r"^## (\S+)[ \t]*\n", re.MULTILINE)
+_HEADING = re.compile(r"^## (\S+?)(?:: .+)?[ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,20 +34,14 @@ class CodeEntry:
     plugin: str
     text: str
 
-    @property
-    def heading(self) -> str:
-        """The code, its title, and the plugin that reports it."""
-        return f"{self.code}: {self.title}" + (f" (plugin `{self.plugin}`)" if self.plugin else "")
-
 
 def reference(plugins: Iterable[Plugin]) -> dict[str, CodeEntry]:
     """Return the entries of the compiler and of plugins that can be used, in that order."""
-    found = _entries("", CODES, __file__)
+    found = _entries("", diagnostics.compiler_codes(), diagnostics.__file__)
     for plugin in plugins:
-        listed = None if plugin.fault else getattr(plugin.hooks, "CODES", None)
-        if isinstance(listed, dict):
-            for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
-                found.setdefault(code, entry)
+        listed = {} if plugin.fault else plugin.codes
+        for code, entry in _entries(plugin.name, listed, file_of(plugin.hooks)).items():
+            found.setdefault(code, entry)
     return found
 
 
@@ -63,7 +57,7 @@ def _entries(plugin: str, codes: Mapping[str, str], file: str) -> dict[str, Code
 
 
 def explained(page: str) -> dict[str, str]:
-    """Return the text below each heading ``## CODE`` of a page."""
+    """Return the text below each heading ``## CODE`` of a page, which may go on with ``: title``."""
     _, *parts = _HEADING.split(page)
     return {code: text.strip() + "\n" for code, text in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -77,7 +71,7 @@ def listing(entries: Collection[CodeEntry]) -> str:
 def as_text(entry: CodeEntry) -> str:
     """Return the explanation of one code as Markdown."""
     text = entry.text or f"The plugin `{entry.plugin}` explains this code no further.\n"
-    return f"# {entry.heading}\n\n{text}"
+    return f"# {entry.code}: {entry.title}{f' (plugin `{entry.plugin}`)' if entry.plugin else ''}\n\n{text}"
 
 
 def as_json(entries: Iterable[CodeEntry]) -> str:

@@ -73,11 +73,10 @@ def as_text(images: Images) -> str:
     rows = {image: list(_rows(uses)) for image, uses in images.items()}
     widths = [max(len(row[column]) for listed in rows.values() for row in listed) for column in range(2)]
     lines: list[str] = []
-    counts: Counter[str] = Counter()
+    named = {image: parse_image(image).by for image in images}
+    counts: Counter[str] = Counter(named.values())
     for image, listed in rows.items():
-        by = parse_image(image).by
-        counts[by] += 1
-        lines.append(f"{by:<6}  {printable(image)}")  # a long one is not broken: it is there to be copied
+        lines.append(f"{named[image]:<6}  {printable(image)}")  # a long one is not broken: it is there to be copied
         for row in listed:
             lines += _row(row, widths)
     told = ", ".join(f"{counts[by]} {words}" for by, words in _WORDS.items() if counts[by])

@@ -26,10 +26,7 @@ def render(review: Review | None, diagnostics: Iterable[Diagnostic]) -> str:
         environments=[_environment(one) for one in review.environments] if review else [],
         queues=[_queue(one) for one in review.queues] if review else [],
         beside=list(review.beside) if review else [],
-        risks=[
-            {"code": risk.code, "environment": risk.environment, "message": risk.message, "advice": risk.advice}
-            for risk in (review.risks if review else ())
-        ],
+        risks=[risk._asdict() for risk in review.risks] if review else [],
         problems=problems(diagnostics),
     )
 

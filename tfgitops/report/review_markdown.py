@@ -87,7 +87,7 @@ def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     head = [MARK, f"### tfgitops: {words.headline(review)}", "", compared]
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
-    tail = [*_queues(review), *_risks(review.risks), *_stale(review.environments)]
+    tail = [*_queues(review), *_risks(review.risks), *_stale(review)]
     body, left_out = fit(_blocks(review), LIMIT - _LAST - _length((*head, *tail)))
     if left_out:
         body += ["", f"*{counted(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
@@ -101,12 +101,12 @@ def _blocks(review: Review) -> Iterator[Block]:
             continue
         cluster = "" if one.state == "broken" else f", cluster {_plain(one.cluster)}"
         yield Block(head=["", f"#### {_plain(one.name)}{cluster}{_plain(words.state(one))}"])
-        yield from _objects(one, "refused")
+        first, *others = _TITLES
+        yield from _objects(one, first)
         for group in one.groups:
             yield _group(group, review)
-        for verdict in _TITLES:
-            if verdict != "refused":
-                yield from _objects(one, verdict)
+        for verdict in others:
+            yield from _objects(one, verdict)
         if one.notes:
             yield Block(head=[""], rows=[f"- {_plain(note)}" for note in one.notes])
         if one.pinned:
@@ -116,8 +116,7 @@ def _blocks(review: Review) -> Iterator[Block]:
 
 
 def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
-    changes = [change for change in one.changes if change.verdict == verdict]
-    if changes:
+    if changes := one.of(verdict):
         jobs = sum(change.is_job for change in changes)
         parts = ((jobs, "training"), (len(changes) - jobs, "further object"))
         summary = ", ".join(counted(number, thing) for number, thing in parts if number)
@@ -138,18 +137,13 @@ def _group(group: Group, review: Review) -> Block:
         f"{_code(label)}" + (f" ({_plain(place)})" if place else "") for label, place in words.why(group, review)
     )
     said, own = words.shared_fields(changes)
-    head = [
-        "",
-        f"**{number} anew** because of {reasons}",
-        *([""] if said else []),
-        *(f"- {one}" for one in _fields(said)),
-        "",
-    ]
+    fields = [f"- {one}" for one in _fields(said)]
+    head = ["", f"**{number} anew** because of {reasons}", *([""] if fields else []), *fields, ""]
     same = not group.also and not any(own.values())
-    title = ["| training | run that ends | run that starts |" + ("" if same else " what differs |")]
-    title.append("|---|---|---|" + ("" if same else "---|"))
+    columns = ["training", "run that ends", "run that starts", *([] if same else ["what differs"])]
+    title = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     rows = [_row(change, None if same else own.get(change.path, ()), group) for change in changes]
-    more = "| … and {} more | | |" + ("" if same else " |")
+    more = "| … and {} more" + " |" * len(columns)
     if len(changes) <= _OPEN_ROWS:
         return Block(head=[*head, *title], rows=rows, more=more)
     first = ", ".join(change.title for change in changes[:_OPEN_ROWS])
@@ -187,21 +181,20 @@ def _change(change: Change) -> str:
 
 
 def _queues(review: Review) -> Iterator[str]:
-    changed = [one for one in review.queues if one.changed]
+    changed = words.queue_table(review)
     if not changed:
         return
-    clusters = len({one.cluster for one in review.queues})
     yield from ["", "#### Queues", "", "| queue | asked for by its jobs | before | after | change | capability |"]
     yield "|---|---|---:|---:|---:|---|"
-    for one in changed[:_ITEMS_MAX]:
-        name = f" {_plain(words.queue_name(one, clusters))}"
-        for title, before, after, change, limit in words.queue_rows(one):
+    for queue, rows in changed[:_ITEMS_MAX]:
+        name = f" {_plain(queue)}"
+        for title, before, after, change, limit in rows:
             yield f"|{name} | {_plain(title)} | {before} | {after} | {change} |{limit and f' {limit}'} |"
             name = ""
     if len(changed) > _ITEMS_MAX:
         yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
-    if broken := [one.name for one in review.environments if one.state == "broken"]:
-        yield from ["", f"Without {', '.join(map(_code, broken[:_ITEMS_MAX]))}."]
+    if review.broken:
+        yield from ["", f"Without {', '.join(map(_code, review.broken[:_ITEMS_MAX]))}."]
     if review.beside:
         yield from ["", f"With the jobs of {', '.join(map(_code, review.beside[:_ITEMS_MAX]))}, not reviewed here."]
 
@@ -209,16 +202,13 @@ def _queues(review: Review) -> Iterator[str]:
 def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     if risks:
         yield from ["", "#### What can go wrong", ""]
-    for risk in risks[:_ITEMS_MAX]:
-        yield f"- {_plain(risk.environment)}: {_plain(risk.message)}" + (
-            f"; {_plain(risk.advice)}" if risk.advice else ""
-        )
+    yield from (f"- {_plain(risk.environment)}: {_plain(risk.said)}" for risk in risks[:_ITEMS_MAX])
     if len(risks) > _ITEMS_MAX:
         yield f"- and {len(risks) - _ITEMS_MAX} more"
 
 
-def _stale(environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-    if found := words.stale(environments):
+def _stale(review: Review) -> Iterator[str]:
+    if found := words.stale(review):
         few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
         few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
         yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
@@ -12,10 +11,10 @@ from tfgitops.review import phrases as words
 from tfgitops.spec.diagnostics import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfgitops.review.changes import Change, Verdict
-    from tfgitops.review.reviewresult import EnvironmentReview, Group, Review, Risk
+    from tfgitops.review.reviewresult import EnvironmentReview, Group, Review
 
 _WIDTH = 80
 _NAMES_MAX = 30
@@ -34,7 +33,7 @@ def render(review: Review, *, colour: bool = False, verbose: bool = False) -> st
     page = _Page(review, colour=colour, verbose=verbose)
     parts = [
         *(page.environment(one) for one in review.environments if words.has_news(one) or verbose),
-        page.queues(review), page.risks(review.risks), page.stale(review.environments),
+        page.queues(), page.risks(), page.stale(),
     ]  # fmt: skip
     headline = words.headline(review)
     head = f"{headline[:1].upper()}{headline[1:]} (against {review.ref}, merge base {review.commit[:10]})"
@@ -61,8 +60,7 @@ class _Page:
         for group in one.groups:
             yield from self._new_runs(group)
         for verdict, (title, style) in _BECOMES.items():
-            changes = [change for change in one.changes if change.verdict == verdict]
-            if changes:
+            if changes := one.of(verdict):
                 yield f"  {self.paint(style, title)}"
                 yield from self._cut([line for change in changes for line in self._change(change)])
         for note in one.notes:
@@ -123,46 +121,45 @@ class _Page:
         if rest:
             yield " " * indent + rest
 
-    def _cut(self, lines: list[str]) -> Iterator[str]:
-        if self._verbose or len(lines) <= _NAMES_MAX + 1:
-            yield from lines
-        else:
-            yield from lines[:_NAMES_MAX]
-            yield f"    … and {len(lines) - _NAMES_MAX} more lines (-v shows all)"
+    def _cut(self, lines: Sequence[str]) -> Sequence[str]:
+        one_more = len(lines) <= _NAMES_MAX + 1
+        return lines if self._verbose or one_more else _shortened(lines, _NAMES_MAX, "    {} lines (-v shows all)")
 
-    def queues(self, review: Review) -> Iterator[str]:
-        clusters = len({one.cluster for one in review.queues})
-        shown = [one for one in review.queues if one.changed or self._verbose]
-        rows = [list(words.queue_rows(one, everything=self._verbose)) for one in shown]
+    def queues(self) -> Iterator[str]:
+        shown = words.queue_table(self._review, everything=self._verbose)
         if not shown:
             return
-        head, *lines = table([_HEAD, *chain.from_iterable(rows)], right=range(1, 4))
+        head, *lines = table([_HEAD, *(row for _, rows in shown for row in rows)], right=range(1, 4))
         yield self.paint("bold", "what the jobs of each queue ask for")
         yield f"  {head}"
-        for one, own in zip(shown, rows, strict=True):
-            yield printable(words.queue_name(one, clusters))
-            yield from (f"  {printable(lines.pop(0))}" for _ in own)
-        if review.beside:
-            yield from _wrapped(f"(with the jobs of {printable(', '.join(review.beside))}, not reviewed here)", 0)
-        if broken := [one.name for one in review.environments if one.state == "broken"]:
+        for name, rows in shown:
+            yield printable(name)
+            yield from (f"  {printable(lines.pop(0))}" for _ in rows)
+        if beside := self._review.beside:
+            yield from _wrapped(f"(with the jobs of {printable(', '.join(beside))}, not reviewed here)", 0)
+        if broken := self._review.broken:
             yield from _wrapped(f"(without {printable(', '.join(broken))})", 0)
 
-    def risks(self, risks: Sequence[Risk]) -> Iterator[str]:
-        if risks:
+    def risks(self) -> Iterator[str]:
+        if self._review.risks:
             yield self.paint("warning", "what can go wrong")
-        said = (f"{risk.environment}: {risk.message}" + (f"; {risk.advice}" if risk.advice else "") for risk in risks)
-        yield from self._cut([line for one in said for line in _wrapped(printable(one), 2, "- ")])
+        said = (printable(f"{risk.environment}: {risk.said}") for risk in self._review.risks)
+        yield from self._cut([line for one in said for line in _wrapped(one, 2, "- ")])
 
-    def stale(self, environments: Iterable[EnvironmentReview]) -> Iterator[str]:
-        if found := words.stale(environments):
+    def stale(self) -> Iterator[str]:
+        if found := words.stale(self._review):
             number = counted(len(found), "file")
             said = f"the committed manifests are not as the specs say ({number}):"
             advice = "run `tfgitops build`"
             yield from [f"{said} {advice}"] if len(said) + len(advice) < _WIDTH else [said, f"  {advice}"]
-            for state, path in found[:_STALE_MAX]:
-                yield from _wrapped(f"{state}  {printable(path)}", 2)
-            if len(found) > _STALE_MAX:
-                yield f"  … and {len(found) - _STALE_MAX} more"
+            for line in _shortened([f"{state}  {printable(path)}" for state, path in found], _STALE_MAX):
+                yield from _wrapped(line, 2)
+
+
+def _shortened(lines: Sequence[str], most: int, more: str = "{}") -> Sequence[str]:
+    """Return the first lines, and one that counts the others: ``more`` stands around `… and 3 more`."""
+    left = len(lines) - most
+    return lines if left <= 0 else [*lines[:most], more.format(f"… and {left} more")]
 
 
 def _run(change: Change, width: int) -> list[str]:

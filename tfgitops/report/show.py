@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
-from tfgitops.spec.diagnostics import CODES, has_errors, ordered, without_notes
+from tfgitops.spec.diagnostics import compiler_codes, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
@@ -18,13 +17,8 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
 
 
-class Format(StrEnum):
-    """How problems are shown."""
-
-    text = "text"
-    json = "json"
-    sarif = "sarif"
-    github = "github"
+Format = Literal["text", "json", "sarif", "github"]
+"""How problems are shown."""
 
 
 def show(
@@ -43,7 +37,7 @@ def show(
     there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
     found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
-    if form is not Format.text:
+    if form != "text":
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:
         from tfgitops.report import text  # noqa: PLC0415 - a clean run shows none
@@ -57,7 +51,7 @@ def _rendered(
     found: list[Diagnostic], form: Format, files: Iterable[tuple[str, str]], session: Session | None
 ) -> str:  # fmt: skip
     """Show what was found for other programs, each format imported when it is asked for."""
-    if form is Format.json:
+    if form == "json":
         from tfgitops.report import as_json  # noqa: PLC0415
 
         return as_json.render(found, files)
@@ -67,13 +61,13 @@ def _rendered(
         checkout = Checkout.around(session.project.root, [folder / SPEC for folder in session.folders])
     else:
         checkout = Checkout.around(Path.cwd())
-    if form is Format.github:
+    if form == "github":
         from tfgitops.report import as_github  # noqa: PLC0415
 
         return as_github.render(found, checkout)
     from tfgitops.report import as_sarif  # noqa: PLC0415
 
-    return as_sarif.render(found, checkout, session.plugins.codes if session else CODES)
+    return as_sarif.render(found, checkout, session.plugins.codes if session else compiler_codes())
 
 
 def coloured(stream: TextIO, *, no_colour: bool) -> bool:

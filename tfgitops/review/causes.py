@@ -1,4 +1,4 @@
-"""The cause of each difference that a review reports: the line of a spec, or the origin of a field."""
+"""The causes of new runs: the lines of the specs that changed since a commit."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class Since:
-    """Explains fields by what the specs say otherwise than in a commit.
+    """Explains changed fields by the differences between the specs and those of a commit.
 
-    What is found are differences, each with the origin of the field, where that is what differs.
+    A difference at the origin of a field comes with that origin.
     """
 
     def __init__(self, past: CommittedSpec, plugins: Plugins, present: Provenance) -> None:
@@ -46,7 +46,7 @@ class Since:
     def explain(
         self, job: Job, planned: Planned, change: Change, fields: Iterable[FieldChange]
     ) -> tuple[Found, list[FieldChange]]:
-        """Return what made fields differ, and the fields of which that cannot be told."""
+        """Return the differences that changed some fields, and the fields that no difference explains."""
         found: Found = []
         left = []
         for field in fields:
@@ -57,9 +57,9 @@ class Since:
         return found, left
 
     def rest(self, job: Job, planned: Planned, change: Change, left: Iterable[FieldChange], found: Found) -> Found:
-        """Return what else differs, and may be why the fields that are left do.
+        """Return the other differences, any of which may have changed the fields that are left.
 
-        What stands outside of jobs can be that of a field which a plugin gave another value.
+        Differences outside of jobs count only if a plugin made one of the fields.
         """
         known = {one for one, _ in found}
         rest = [one for one in self.specs.of_job(job) if one not in known]
@@ -71,9 +71,11 @@ class Since:
 
     def _told(self, job: Job, planned: Planned, change: Change, field: FieldChange) -> Found:
         new = list(origins(self._present, planned, field))
-        old = list(self._origins_then(job, change, field))
         told: Found = [(one, origin) for origin in new for one in self.specs.said(origin)]
         known, still = {one for one, _ in told}, {origin.at for _, origin in told if origin}
+        if len(known) == len(self.specs.differences):  # the earlier origins can add none, and take as long to find
+            return told
+        old = list(self._origins_then(job, change, field))
         moved = (one for origin in old if origin.at not in still for one in self.specs.unsaid(job, origin))
         told += [(one, None) for one in moved if one not in known]
         if not told and _places(new) != _places(old):
@@ -85,7 +87,7 @@ class Since:
         return Provenance(self._past.environment, self._plugins) if self._past.environment else None
 
     def _origins_then(self, job: Job, change: Change, field: FieldChange) -> Iterator[Origin]:
-        """Yield where a field came from; nothing where the manifest is not what the specs of its commit say."""
+        """Yield the earlier origins of a field; none where the manifest does not come from the specs of its commit."""
         if self._provenance is None or field.before is MISSING or change.before is None:
             return
         assert self._past.environment is not None
@@ -96,12 +98,12 @@ class Since:
         planned = Planned(manifest=change.before, folder="", file="", because=then.route, own=then.own)
         try:
             yield from origins(self._provenance, planned, field, then=True)
-        except (LookupError, TypeError):  # a manifest that is older than its specs, or was edited
+        except (LookupError, TypeError):  # the manifest is older than its specs, or was edited
             return
 
 
 def origins(provenance: Provenance, planned: Planned, field: FieldChange, *, then: bool = False) -> Iterator[Origin]:
-    """Yield what gave a field its value, now or then: of a list, what gave the elements that only one side has."""
+    """Yield the origins of a changed field, now or then; for two lists, those of the elements that differ."""
     mine, other, at = (field.before, field.after, field.was) if then else (field.after, field.before, field.at)
     if mine is MISSING:
         return
@@ -115,7 +117,7 @@ def origins(provenance: Provenance, planned: Planned, field: FieldChange, *, the
 
 
 def _is_there(planned: Planned, at: Route, element: Any) -> bool:
-    """Tell whether a list holds an element: where its order differs, it is the names that were compared."""
+    """Tell whether a list holds an element; after a change of order, the compared elements are names."""
     held = reach(planned.manifest, at)
     return isinstance(held, list) and element in held
 
@@ -131,8 +133,8 @@ _TASKS = ("spec", "tasks")
 class Cause:
     """A place in a spec: its line, and its route as it is written there.
 
-    ``own`` is whether it stands in a file of the environment's own, and not in one that it extends; ``gone`` is whether
-    it stood there, and the line is the nearest that is left.
+    ``own`` is whether the file belongs to the environment, and is not one that it extends. ``gone`` is whether the key
+    was removed; then the line is the nearest one left.
     """
 
     span: Span
@@ -142,19 +144,19 @@ class Cause:
 
     @property
     def label(self) -> str:
-        """The route for people, such as ``defaults.image``."""
+        """The route as text, such as ``defaults.image``."""
         return (".".join(map(str, self.route)) or "the spec") + (" (removed)" if self.gone else "")
 
 
 class Causes:
-    """Finds the causes of some jobs' new runs in one environment.
+    """Finds the causes of the new runs of some jobs in one environment.
 
-    Where the specs of the base do not say why a field differs, its manifests may be older than they are: then the specs
-    of the commit that wrote the manifests are asked. ``stale`` are the names of the jobs of which they know more.
+    The manifests of the base may be older than its specs. So a field that these specs do not explain is compared with
+    the specs of the commit that wrote the manifests. ``stale`` are the names of the jobs that only those explain.
     """
 
     def __init__(self, environment: Environment, session: Session, base: Base | None, jobs: Iterable[Job]) -> None:
-        """Look into an environment for some of its jobs; without a base nobody knows what was said."""
+        """Prepare to explain the new runs of ``jobs``; without a base, there are no earlier specs to compare with."""
         self.stale: set[str] = set()
         self._environment = environment
         self._session = session
@@ -164,7 +166,7 @@ class Causes:
         self._documents = {document.name: document for document in environment.places.documents}
 
     def of(self, job: Job, planned: Planned, change: Change) -> list[Cause]:
-        """Return the causes of a job's new run, sorted; none where no line of the specs is one."""
+        """Return the causes of a job's new run, sorted; none if no line of the specs changed it."""
         asked = {id(other): other for field in change.hard for other in _asked_by(field, change)}
         fields = list(asked.values())
         if self._since is None:
@@ -172,9 +174,11 @@ class Causes:
         found, left = self._since.explain(job, planned, change, fields)
         unpinned: Found = [(one, None) for one in self._since.specs.pins(job)]
         if left and not unpinned:
-            more, left = self._explain_by_older(job, planned, change, left)
-            found += more
-            if not found and self._older is None:  # nobody knows what was said when the manifests were written
+            if self._older and self._older is not self._since:
+                more, left = self._older.explain(job, planned, change, left)
+                found += more
+                self.stale |= {job.name} if more else set()
+            if not found and self._older is None:  # the specs that made the manifests are unknown
                 return self._said_now(job, planned, fields)
         if left and not unpinned and (not found or any(field.gone for field in left)):
             found += self._since.rest(job, planned, change, left, found)
@@ -186,7 +190,7 @@ class Causes:
 
     @cached_property
     def _older(self) -> Since | None:
-        """What differs since the manifests were written; None where nobody knows when that was."""
+        """The differences since the manifests were written; None if the commit is unknown."""
         assert self._base is not None
         folder = self._environment.folder
         files = [folder, *(document.path for document in self._environment.places.documents)]
@@ -198,19 +202,8 @@ class Causes:
         past = CommittedSpec(now=self._environment, base=base, root=root, schema=plugins.schema, jobs=self._jobs)
         return Since(past, plugins, self._present)
 
-    def _explain_by_older(
-        self, job: Job, planned: Planned, change: Change, fields: list[FieldChange]
-    ) -> tuple[Found, list[FieldChange]]:
-        """Explain fields by the specs of the commit that wrote the manifests; return those that are left, too."""
-        if self._older is None or self._older is self._since:
-            return [], fields
-        found, left = self._older.explain(job, planned, change, fields)
-        if found:
-            self.stale.add(job.name)
-        return found, left
-
     def _said_now(self, job: Job, planned: Planned, fields: Iterable[FieldChange]) -> list[Cause]:
-        """Return the lines that give the fields that differ, and are not the job's own: nobody changed that."""
+        """Return the lines that give the changed fields, except those in the job's own block, which nobody changed."""
         said = {
             self._place(self._documents[origin.span.file], origin.at)
             for field in fields
@@ -220,7 +213,7 @@ class Causes:
         return sorted(cause for cause in said if not (cause.own and cause.route[:2] == job.route))
 
     def _cause(self, difference: SpecDifference, origin: Origin | None) -> Cause:
-        """Return the place of a difference, or of what comes from there."""
+        """Return the place of a difference, or the origin of a field within it."""
         document, route = difference.place
         if origin is not None and len(origin.at) > len(route):
             route = origin.at
@@ -239,13 +232,13 @@ class Causes:
 
 
 def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
-    """Yield the fields that a field follows from: addresses follow from how many pods there are of each role."""
+    """Yield the fields that explain a field: addresses follow from the numbers of pods."""
     sizes = [other for other in change.fields if _is_size(other)] if is_discovery(field) else []
     yield from sizes or [field]
 
 
 def is_discovery(field: FieldChange) -> bool:
-    """Tell whether a field is a variable that tells pods each other's addresses, or their own."""
+    """Tell whether a field belongs to a discovery variable, such as TF_CONFIG."""
     return bool(RESERVED_ENV.fullmatch(field.path.rpartition(".env[")[2].partition("]")[0]))
 
 

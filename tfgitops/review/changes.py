@@ -201,56 +201,54 @@ def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> li
     file, whatever its name. A removed and an added job that differ only in the name are one renamed job.
     """
     found = [change for path in {**after, **before} for change in changes_of(path, before.get(path), after.get(path))]
-    return [change for change in _paired(_paired(found, identity), _kin) if change.verdict != "unchanged"]
+    pairs = pairs_of(found, identity, _kin)
+    given = {id(old) for old in pairs.values()}
+    found = [_joined(pairs[id(one)], one) if id(one) in pairs else one for one in found if id(one) not in given]
+    return [change for change in found if change.verdict != "unchanged"]
 
 
 def changes_of(path: str, before: Json | None, after: Json | None) -> list[Change]:
     """Return the changes of one file: two where another object replaces the first."""
     if before is None or after is None:
         return [Change(verdict="added" if before is None else "removed", path=path, before=before, after=after)]
-    if is_job(before) and is_job(after):
-        return [_job_change(path, before, after)]
-    if identity(before) != identity(after):
+    other, jobs = identity(before) != identity(after), is_job(before) and is_job(after)
+    if other and not jobs:
         return [*changes_of(path, before, None), *changes_of(path, None, after)]
-    fields = tuple(field_changes(before, after))
-    hard = tuple(field for field in fields if is_immutable(before, after, field.at))
-    verdict: Verdict = "refused" if hard else "in place" if fields else "unchanged"
+    fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
+    hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
+    verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
     return [Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)]
 
 
-def _paired(changes: list[Change], kin: Callable[[Json], Any]) -> list[Change]:
-    """Join each removed object with the added one of the same identity."""
-    gone = {known: c for c in changes if c.verdict == "removed" and (known := kin(c.manifest)) is not None}
-    if not gone:
-        return changes
-    joined, paired = [], set()
-    for one in changes:
-        old = gone.pop(kin(one.manifest), None) if one.verdict == "added" else None
-        if old is None:
-            joined.append(one)
-            continue
-        paired.add(id(old))
-        assert old.before is not None
-        assert one.after is not None
-        joined.append(
-            replace(one, verdict="renamed", before=old.before)
-            if old.is_job and old.old_name != one.new_name
-            else changes_of(one.path, old.before, one.after)[0]
-        )
-    return [one for one in joined if id(one) not in paired]
+def pairs_of(changes: Sequence[Change], *kins: Callable[[Json], Any]) -> dict[int, Change]:
+    """Return the removed change of the same object for each added one, by the `id` of the added one.
+
+    Two manifests are of the same object if a function of ``kins`` gives the same value for both, and not None; the
+    first function that finds a pair counts.
+    """
+    pairs: dict[int, Change] = {}
+    for kin in kins:
+        given = {id(old) for old in pairs.values()}
+        left = [one for one in changes if one.verdict == "removed" and id(one) not in given]
+        gone = {known: one for one in left if (known := kin(one.manifest)) is not None}
+        for one in changes if gone else ():
+            if one.verdict == "added" and id(one) not in pairs and (old := gone.pop(kin(one.manifest), None)):
+                pairs[id(one)] = old
+    return pairs
 
 
-def _job_change(path: str, before: Json, after: Json) -> Change:
+def _joined(old: Change, new: Change) -> Change:
+    """Join the removal of an object with its addition elsewhere."""
+    if old.is_job and old.old_name != new.new_name:
+        return replace(new, verdict="renamed", before=old.before)
+    return changes_of(new.path, old.before, new.after)[0]
+
+
+def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
+    """Yield the fields that differ between two runs of a job, but for the run's own name."""
     old, new = before["metadata"]["name"], after["metadata"]["name"]
-    fields = tuple(
-        field if old == new else replace(field, after=_renamed(field.after, old, new))
-        for field in field_changes(before, _renamed(after, new, old))
-    )
-    hard = tuple(field for field in fields if not is_mutable(field.at))
-    verdict: Verdict = "refused" if hard else "in place" if fields else "unchanged"
-    if identity(before) != identity(after):
-        verdict = "new run"
-    return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard)
+    for field in field_changes(before, _renamed(after, new, old)):
+        yield field if old == new else replace(field, after=_renamed(field.after, old, new))
 
 
 def identity(manifest: Json) -> tuple[str, str, str, str]:

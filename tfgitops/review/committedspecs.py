@@ -59,6 +59,12 @@ class CommitTree:
             return "folder"
         return "nothing" if self._content(name) is None else "file"
 
+    def listed(self, folder: Path) -> dict[str, Kind]:
+        """Return what is directly in a folder, by name, sorted, of the files that were listed."""
+        inside = "" if (name := self.name(folder)) == "." else f"{name}/"
+        below = (name[len(inside) :].partition("/") for name in sorted(self.base.blobs) if name.startswith(inside))
+        return {first: "folder" if slash else "file" for first, slash, _ in below}
+
     def walk(self, top: Path, _: object) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield the files directly in a folder, and read those that differ in one go."""
         inside = f"{self.name(top)}/"
@@ -208,7 +214,7 @@ class CommittedSpec:
         """The jobs in question and all from which they start, then or now."""
         starts: dict[str, set[str]] = {}
         for document in (*self._files, *self.now.places.documents):
-            for name, block in _blocks(document):
+            for name, block in document.jobs.items():
                 if type(block) is dict and "from" in block:
                     starts.setdefault(name, set()).add(str(block["from"]))
         wanted, new = set(self.jobs), set(self.jobs)
@@ -222,15 +228,7 @@ class CommittedSpec:
         kept = [one for one in documents if not one.prefix or one.prefix[-1] in self._wanted]
         return tuple(
             replace(one, value={**one.value, "jobs": {name: jobs[name] for name in jobs if name in self._wanted}})
-            if type(jobs := one.value.get("jobs")) is dict and not one.prefix
+            if (jobs := one.jobs) and not one.prefix
             else one
             for one in kept
         )
-
-
-def _blocks(document: Document) -> Iterable[tuple[str, Any]]:
-    """Return the name and the block of each job in a file."""
-    if document.prefix:
-        return [(str(document.prefix[-1]), document.value)]
-    jobs = document.value.get("jobs")
-    return jobs.items() if type(jobs) is dict else ()

@@ -19,6 +19,7 @@ from tfgitops.review.changes import (
     is_job,
     job_name,
     manifest_in,
+    pairs_of,
 )
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.reviewresult import EnvironmentReview, Group
@@ -29,7 +30,7 @@ from tfgitops.spec.project import SPEC
 from tfgitops.targets.gitops import KUSTOMIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled, File
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from tfgitops.review.history import Base
 
     Json = dict[str, Any]
-    Pairs = dict[int, tuple[Change, EnvironmentReview]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,49 +201,34 @@ def moved_between(found: Sequence[EnvironmentReview], base: Base, session: Sessi
 
     A pair is the same object, or else two runs of one job in one namespace.
     """
-    pairs: Pairs = {}
-    for kin in (identity, _job):
-        _pair(found, kin, pairs)
-    if not pairs:
-        return [*found]
-    given = {id(old) for old, _ in pairs.values()}
-    return [_joined(one, pairs, given, base, session) for one in found]
+    pairs: dict[int, Change] = {}
+    for cluster in {one.cluster for one in found}:
+        changes = [change for one in found if one.cluster == cluster for change in one.changes]
+        pairs |= pairs_of(changes, identity, _job)
+    homes = {id(change): one.folder for one in found for change in one.changes}
+    return [_joined(one, pairs, homes, base, session) for one in found] if pairs else [*found]
 
 
 def _job(manifest: Json) -> tuple[str, str] | None:
     return (manifest["metadata"].get("namespace", ""), job_name(manifest)) if is_job(manifest) else None
 
 
-def _pair(found: Iterable[EnvironmentReview], kin: Callable[[Json], Any], pairs: Pairs) -> None:
-    """Pair each added object with a removed one of its kin, by the `id` of the added one's change."""
-    given = {id(old) for old, _ in pairs.values()}
-    changes = [(one, change) for one in found for change in one.changes]
-    gone = {
-        (one.cluster, known): (change, one)
-        for one, change in changes
-        if change.verdict == "removed" and id(change) not in given and (known := kin(change.manifest)) is not None
-    }
-    for one, change in changes:
-        if change.verdict == "added" and id(change) not in pairs:
-            old = gone.pop((one.cluster, kin(change.manifest)), None)
-            if old is not None:
-                pairs[id(change)] = old
-
-
 def _joined(
-    one: EnvironmentReview, pairs: Pairs, given: set[int], base: Base, session: Session
+    one: EnvironmentReview, pairs: Mapping[int, Change], homes: Mapping[int, Path], base: Base, session: Session
 ) -> EnvironmentReview:  # fmt: skip
-    """Return an environment's review without the objects it gave away, and with those it took over."""
+    """Return an environment's review without the objects it gave away, and with those it took over.
+
+    ``homes`` are the folders of the environments that the changes are in, by the `id` of the change.
+    """
     changes: list[Change] = []
     moves: dict[str, str] = {}
+    given = {id(old) for old in pairs.values()}
     for change in one.changes:
-        if id(change) in given:
-            continue
-        old, before = pairs.get(id(change), (None, one))
-        if old is not None:
-            change = changes_of(change.path, old.before, change.after)[0]  # noqa: PLW2901 - what it really is
-            moves[base.path(one.folder)] = base.path(before.folder)
-        changes.append(change)
+        if old := pairs.get(id(change)):
+            changes.append(changes_of(change.path, old.before, change.after)[0])
+            moves[base.path(one.folder)] = base.path(homes[id(old)])
+        elif id(change) not in given:
+            changes.append(change)
     still = [change for change in changes if change.verdict == "unchanged"]
     changes = sort_changes(change for change in changes if change.verdict != "unchanged")
     groups = one.groups

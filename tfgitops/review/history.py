@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, kind_of, read_file
 from tfgitops.spec.git import run_git
 from tfgitops.targets.nearest import did_you_mean
@@ -204,8 +206,7 @@ def _is_shallow(top: Path) -> bool:
     return _git(top, "rev-parse", "--is-shallow-repository").strip() == "true"
 
 
-def _no_base(message: str, hint: str) -> CompileError:
-    return CompileError([Diagnostic(code="TF606", message=message, hint=hint)])
+_no_base = partial(CompileError.of, "TF606")
 
 
 def _object_id(content: bytes, length: int) -> str:
@@ -220,16 +221,14 @@ def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:
     if not ids:
         return []
     result = _run(top, "cat-file", "--batch", data="".join(f"{one}\n" for one in ids).encode())
-    found, rest = [], memoryview(result.stdout)
+    found, output = [], io.BytesIO(result.stdout)
     for one in ids:
-        end = bytes(rest[:200]).find(b"\n")
-        words = bytes(rest[: max(end, 0)]).split()
+        words = output.readline().split()
         if len(words) != 3 or words[1] != b"blob":  # noqa: PLR2004 - id, type and size
             message = f"Git has not got the object {one[:12]} of a commit that is to be read"
             raise _no_base(message, "in a partial clone, fetch it: git fetch --refetch --filter=blob:limit=1g origin")
-        size = int(words[2])
-        found.append(bytes(rest[end + 1 : end + 1 + size]))
-        rest = rest[end + 2 + size :]
+        found.append(output.read(int(words[2])))
+        output.read(1)  # the line end behind it
     return found
 
 

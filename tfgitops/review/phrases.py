@@ -16,7 +16,7 @@ from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.review.causes import Cause
@@ -30,6 +30,9 @@ _ADDRESSES = "the addresses of its pods (TF_CONFIG)"
 
 Field = tuple[str, str, str]
 """What is said of one field: its name with the roles that have it, the value before, the value after."""
+
+Row = tuple[str, str, str, str, str]
+"""What is said of one resource of a queue: its title, the amounts before and after, the change, the capability."""
 
 _STATES = {
     ("new", False): "all of it is new",
@@ -53,20 +56,19 @@ def state(one: EnvironmentReview) -> str:
 def headline(review: Review) -> str:
     """Sum up in one sentence what becomes of the trainings."""
     said = _becomes(review)
-    if not said and review.changes:
+    if not said and any(one.changes for one in review.environments):
         said = ["no training restarts, starts or stops"]
     elif not said:
         said = ["the specs change nothing" if review.by_hand or review.stale else "nothing will change"]
         if review.stale:
             said = [f"{said[0]}, but {_manifests(review.stale, 'not as they say')}"]
-    elif unchanged := review.counts()["unchanged"]:
-        said.append(f"{unchanged} {'runs' if unchanged == 1 else 'run'} on")
+    elif unchanged := sum(one.jobs_unchanged for one in review.environments):
+        said.append(f"{unchanged} {'keeps' if unchanged == 1 else 'keep'} running")
     return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
 
 
 def _becomes(review: Review) -> list[str]:
-    counts = review.counts()
-    broken = sum(one.state == "broken" for one in review.environments)
+    counts, broken = review.counts(), len(review.broken)
     refused = counts["refused"]
     said = [f"{counted(refused, 'object')} refused by the cluster"] if refused else []
     if broken:
@@ -99,11 +101,11 @@ def unchanged(one: EnvironmentReview) -> str:
     return f"{counted(one.jobs_unchanged, 'training')}, {counted(others, 'further object')}"
 
 
-def stale(environments: Iterable[EnvironmentReview]) -> list[tuple[str, str]]:
+def stale(review: Review) -> list[tuple[str, str]]:
     """Return the state and path of each manifest that `build` will write or remove; it leaves the files of others."""
     return [
         (found.state, f"{near(shown(one.folder / MANIFESTS))}/{found.path}")
-        for one in environments
+        for one in review.environments
         for found in one.differences
         if found.state != "foreign"
     ]
@@ -262,8 +264,8 @@ def _capability(one: Amount, queue: QueueTotals) -> str:
     return f"{said} (they take turns)" if one.most is not None and one.after > one.most else said
 
 
-def queue_rows(one: QueueTotals, *, everything: bool = False) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield the requests that change, or all: title, before, after, change, capability."""
+def _queue_rows(one: QueueTotals, *, everything: bool) -> Iterator[Row]:
+    """Yield the requests that change, or all."""
     change = one.jobs_after - one.jobs_before
     yield "jobs", str(one.jobs_before), str(one.jobs_after), f"{change:+d}" if change else "", ""
     for asked in one.amounts:
@@ -274,6 +276,11 @@ def queue_rows(one: QueueTotals, *, everything: bool = False) -> Iterator[tuple[
             yield asked.title, before, after, difference, _capability(asked, one)
 
 
-def queue_name(totals: QueueTotals, clusters: int) -> str:
-    """Name a queue, with its cluster where there are several."""
-    return f"{totals.cluster}/{totals.name}" if clusters > 1 else totals.name
+def queue_table(review: Review, *, everything: bool = False) -> list[tuple[str, list[Row]]]:
+    """Return the queues that change, or all, each by its name, with its cluster where there are several."""
+    several = len({one.cluster for one in review.queues}) > 1
+    return [
+        (f"{one.cluster}/{one.name}" if several else one.name, list(_queue_rows(one, everything=everything)))
+        for one in review.queues
+        if one.changed or everything
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import level
@@ -50,6 +49,21 @@ class _Side:
             else:
                 self.queues.pop(manifest["metadata"]["name"], None)
 
+    def add_all(self, compiled: Compiled | None) -> None:
+        """Count in the objects of a compiled environment."""
+        for planned in compiled.objects if compiled else ():
+            self.add(planned.manifest)
+
+    def add_earlier(self, one: EnvironmentReview) -> None:
+        """Count in the objects of an environment as they were before the change."""
+        self.add_all(one.compiled)
+        for change in one.changes:
+            if change.after is not None:
+                self.add(change.after, -1)
+        for change in one.changes:
+            if change.before is not None:
+                self.add(change.before)
+
     def above(self, queue: str) -> Iterator[str]:
         """Yield a queue and its parents, without Volcano's root."""
         seen: set[str] = set()
@@ -92,20 +106,14 @@ def queue_totals(
     found: list[QueueTotals] = []
     for cluster in sorted({one.cluster for one in environments if one.state != "broken"}):
         before, after = _Side(), _Side()
-        held: list[tuple[Compiled | None, Sequence[Change]]] = [
-            *((other, ()) for other in others if other.environment and other.environment.cluster == cluster),
-            *((one.compiled, one.changes) for one in environments if one.cluster == cluster),
-        ]
-        for compiled, changes in held:
-            for planned in compiled.objects if compiled else ():
-                before.add(planned.manifest)
-                after.add(planned.manifest)
-            for change in changes:
-                if change.after is not None:
-                    before.add(change.after, -1)
-            for change in changes:
-                if change.before is not None:
-                    before.add(change.before)
+        for other in others:
+            if other.environment and other.environment.cluster == cluster:
+                for side in (before, after):
+                    side.add_all(other)
+        for one in environments:
+            if one.cluster == cluster:
+                after.add_all(one.compiled)
+                before.add_earlier(one)
         found += _of_cluster(cluster, before, after, accelerators)
     return found
 
@@ -147,50 +155,40 @@ def _title_of(resource: str, accelerators: Sequence[Accelerator]) -> tuple[str, 
     return _TITLES.get(resource, resource), 1
 
 
-def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, Fault]:
-    """Return the faults of changes of Queues that Volcano will refuse on the way, by the `id` of the change.
+def refused_queues(environments: Sequence[EnvironmentReview]) -> dict[int, str]:
+    """Return why Volcano will refuse some changes of Queues on the way, by the `id` of the change.
 
     Queues are applied one after the other, parents first. Volcano refuses to shrink one below its child's present size,
     and everything after it waits.
     """
-    found: dict[int, Fault] = {}
+    found: dict[int, str] = {}
     for cluster in sorted({one.cluster for one in environments}):
         reviews = [one for one in environments if one.cluster == cluster]
-        changes = [change for one in reviews for change in one.changes if is_queue(change.manifest)]
-        changed = [change for change in changes if change.after is not None]
-        state = _before(reviews, changes) if changed else {}
-        for _, group in groupby(sorted(changed, key=_level), key=_level):
-            found.update(_refused(list(group), state))
+        changes = [change for one in reviews for change in one.changes if change.after and is_queue(change.after)]
+        before = _Side()
+        for one in reviews if changes else ():
+            before.add_earlier(one)
+        levels: dict[Any, list[Change]] = defaultdict(list)
+        for change in changes:
+            levels[level(change.path.partition("/")[0])].append(change)
+        for key in sorted(levels):
+            found.update(_refused(levels[key], before.queues))
     return found
 
 
-def _level(change: Change) -> Any:
-    return level(change.path.partition("/")[0])
-
-
-def _refused(changes: list[Change], state: dict[str, Json]) -> dict[int, Fault]:
+def _refused(waiting: list[Change], state: dict[str, Json]) -> dict[int, str]:
     """Apply the changes of one level to the state of the cluster until Volcano refuses all that are left."""
-    waiting = changes
     while True:
         refused = {}
         for change in waiting:
             if fault := _refusal(change, state):
-                refused[id(change)] = fault
+                refused[id(change)] = f"while the queues below it are as they were: {fault.message}"
             else:
                 assert change.after is not None
                 state[change.new_name] = change.after
         if not refused or len(refused) == len(waiting):
             return refused
         waiting = [change for change in waiting if id(change) in refused]
-
-
-def _before(reviews: Iterable[EnvironmentReview], changes: Iterable[Change]) -> dict[str, Json]:
-    objects = [planned.manifest for one in reviews if one.compiled for planned in one.compiled.objects]
-    state = {manifest["metadata"]["name"]: manifest for manifest in objects if is_queue(manifest)}
-    for change in changes:
-        state.pop(change.new_name, None)
-    state.update({change.old_name: change.before for change in changes if change.before is not None})
-    return state
 
 
 def _refusal(change: Change, state: Mapping[str, Json]) -> Fault | None:

@@ -71,9 +71,6 @@ class Consent:
         return [(name, did_you_mean(name, known, among="the jobs are")) for name in sorted(self.jobs - known)]
 
 
-NO_CONSENT = Consent()
-
-
 def _names(folder: Path, job: str) -> set[str]:
     return {job, f"{folder.name}/{job}", f"{shown(folder)}/{job}"}
 
@@ -170,10 +167,10 @@ def _causes(finder: Causes, restart: Restart) -> list[Cause] | None:
 
 def _way_out(folder: Path, group: Sequence[Restart]) -> str:
     """Name the flags to build with; a pin cannot keep a job in another namespace."""
-    named = f"build with --restart {folder.name}/{group[0].job.name} if it may start anew (repeatable)"
+    named = f"build with --restart {folder.name}/{group[0].job.name} to let it start again (repeatable)"
     if any(restart.moved for restart in group):
         return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
-    return f"{named}, with --restart-all, or with --pin-rest to keep all others as they run"
+    return f"{named}, with --restart-all to let all start again, or with --pin-rest to keep the others running"
 
 
 def _restart(folder: Path, job: Job, planned: Planned, text: str) -> Restart | None:

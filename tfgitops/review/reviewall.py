@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
+    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.spec.diagnostics import Problem
 
@@ -122,13 +123,9 @@ def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:
 
 def _with_refused_queues(found: list[EnvironmentReview]) -> list[EnvironmentReview]:
     """Mark the changes of Queues that Volcano will refuse, and say why."""
-    refused = refused_queues(found)
-    why = {known: f"while the queues below it are as they were: {fault.message}" for known, fault in refused.items()}
-    marked = []
-    for one in found:
-        changes = [
-            replace(change, verdict="refused", reason=why[id(change)]) if id(change) in why else change
-            for change in one.changes
-        ]
-        marked.append(replace(one, changes=tuple(sort_changes(changes))))
-    return marked
+    why = refused_queues(found)
+
+    def marked(change: Change) -> Change:
+        return replace(change, verdict="refused", reason=why[id(change)]) if id(change) in why else change
+
+    return [replace(one, changes=tuple(sort_changes(map(marked, one.changes)))) for one in found]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.write import Difference
     from tfgitops.review.causes import Cause
-    from tfgitops.review.changes import Change
+    from tfgitops.review.changes import Change, Verdict
     from tfgitops.spec.diagnostics import Diagnostic
 
 QueueState = Literal["ours", "new", "gone", "external"]
@@ -65,6 +66,10 @@ class EnvironmentReview:
     pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def of(self, verdict: Verdict) -> list[Change]:
+        """Return the changes with a verdict."""
+        return [change for change in self.changes if change.verdict == verdict]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
@@ -107,14 +112,18 @@ class QueueTotals:
         return self.jobs_before != self.jobs_after or any(amount.changed for amount in self.amounts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Risk:
+class Risk(NamedTuple):
     """A risk in one sentence, and advice."""
 
     code: str
     environment: str
     message: str
     advice: str = ""
+
+    @property
+    def said(self) -> str:
+        """The sentence with the advice."""
+        return f"{self.message}; {self.advice}" if self.advice else self.message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,35 +143,27 @@ class Review:
     outside: tuple[str, ...] = ()
 
     @property
-    def changes(self) -> tuple[tuple[EnvironmentReview, Change], ...]:
-        """All changes, each with its environment."""
-        return tuple((one, change) for one in self.environments for change in one.changes)
+    def broken(self) -> list[str]:
+        """The names of the environments that do not compile."""
+        return [one.name for one in self.environments if one.state == "broken"]
 
     @property
     def by_hand(self) -> int:
         """The number of foreign or edited files below ``manifests/``, which a controller applies as they are."""
-        return sum(len(one.blocked) for one in self.environments) + len(self._states) - self.stale
+        return sum(len(one.blocked) + len(one.differences) for one in self.environments) - self.stale
 
     @property
     def stale(self) -> int:
         """The number of unedited manifests that the next `build` will write or remove."""
-        return sum(state not in ("foreign", "edited") for state in self._states)
-
-    @property
-    def _states(self) -> list[str]:
-        return [difference.state for one in self.environments for difference in one.differences]
+        states = (difference.state for one in self.environments for difference in one.differences)
+        return sum(state not in ("foreign", "edited") for state in states)
 
     @property
     def changes_something(self) -> bool:
         """Whether anything will change in the cluster, by the specs or by files committed beside them."""
-        return bool(self.changes or self.by_hand or self.stale)
+        return any(one.changes for one in self.environments) or bool(self.by_hand or self.stale)
 
-    def counts(self) -> Mapping[str, int]:
-        """Count the trainings by verdict, and further objects as ``refused`` or ``other``."""
-        verdicts = ("new run", "renamed", "added", "removed", "in place", "refused", "unchanged", "other")
-        counts = dict.fromkeys(verdicts, 0)
-        for one in self.environments:
-            counts["unchanged"] += one.jobs_unchanged
-            for change in one.changes:
-                counts[change.verdict if change.is_job or change.verdict == "refused" else "other"] += 1
-        return counts
+    def counts(self) -> Counter[Verdict]:
+        """Count the trainings by verdict, and all objects that the cluster refuses."""
+        changes = (change for one in self.environments for change in one.changes)
+        return Counter(change.verdict for change in changes if change.is_job or change.verdict == "refused")

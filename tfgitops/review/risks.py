@@ -54,16 +54,16 @@ def _by_hand(one: EnvironmentReview) -> Iterator[Risk]:
         paths = [f"manifests/{found.path}" for found in one.differences if found.state == code]
         if paths:
             message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
-            yield Risk(code=code, environment=one.name, message=message, advice=advice)
+            yield Risk(code, one.name, message, advice)
     for problem in one.blocked:
-        yield Risk(code="blocked", environment=one.name, message=problem.message, advice=problem.hint)
+        yield Risk("blocked", one.name, problem.message, problem.hint)
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:
     for change in one.changes:
         if change.verdict == "refused":
             message = f"{change.kind} '{change.title}' is refused, and stops the sync of what comes after it"
-            yield Risk(code="refused", environment=one.name, message=message, advice=_way_out(change))
+            yield Risk("refused", one.name, message, _way_out(change))
 
 
 def _way_out(change: Change) -> str:
@@ -80,7 +80,7 @@ def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
         if change.verdict == "removed" and keeps:
             where = f" for cluster {one.cluster}" if one.other_cluster else ""
             message = f"{change.kind} '{change.title}' is no longer written{where}"
-            yield Risk(code="vanishes", environment=one.name, message=message, advice=_fate(change.manifest))
+            yield Risk("vanishes", one.name, message, _fate(change.manifest))
 
 
 def _fate(manifest: Json) -> str:
@@ -116,7 +116,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         if len(returning) > 1:
             message = f"{listed} return to names that ran before (as {name}): they will run again"
         advice = "set `rerun` for a name of its own, or see that its folders may be written again"
-        yield Risk(code="returns", environment=one.name, message=message, advice=advice)
+        yield Risk("returns", one.name, message, advice)
 
 
 def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
@@ -131,14 +131,11 @@ def _many(environments: Sequence[EnvironmentReview]) -> Iterator[Risk]:
     for (label, file), found in sorted(restarted.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(found) >= MANY:
             names = sorted({name for name, _ in found})
-            advice = "pin those that should run on: tfgitops build --pin-rest"
+            advice = "pin those that should keep running: tfgitops build --pin-rest"
             if any(_moves(change) for _, change in found):
-                advice = "leave `namespace` as it was if they should run on: a pin keeps none of them"
-            yield Risk(
-                code="many", environment=names[0] if len(names) == 1 else f"{len(names)} environments",
-                message=f"{f'`{label}` in {near(file)}' if file else label} restarts {len(found)} trainings",
-                advice=advice,
-            )  # fmt: skip
+                advice = "leave `namespace` as it was if they should keep running: a pin keeps none of them"
+            message = f"{f'`{label}` in {near(file)}' if file else label} restarts {len(found)} trainings"
+            yield Risk("many", names[0] if len(names) == 1 else f"{len(names)} environments", message, advice)
 
 
 def _moves(change: Change) -> bool:
@@ -155,7 +152,7 @@ def _growing(one: EnvironmentReview) -> Iterator[Risk]:
             storage = after["spec"].get("storageClassName")
             what = f"storage class {storage}" if storage else "the default storage class"
             message = f"claim '{change.title}' grows, which {what} must allow (allowVolumeExpansion)"
-            yield Risk(code="grows", environment=one.name, message=message, advice="else the change is refused")
+            yield Risk("grows", one.name, message, "else the change is refused")
 
 
 def _tags(one: EnvironmentReview) -> Iterator[Risk]:
@@ -168,5 +165,4 @@ def _tags(one: EnvironmentReview) -> Iterator[Risk]:
     for image, jobs in images.items():
         users = f"{len(jobs)} trainings start" if len(jobs) > 1 else f"'{jobs[0]}' starts"
         message = f"{users} with {image}, an image without a digest"
-        advice = "name it by its digest, `@sha256:…`, to know what runs"
-        yield Risk(code="tag", environment=one.name, message=message, advice=advice)
+        yield Risk("tag", one.name, message, "name it by its digest, `@sha256:…`, to know what runs")

@@ -26,30 +26,25 @@ _PATH = re.compile(r"(?<![^=:,;\s\"'(\[])/(?:\$\(\w+\)|[^\s\"',;:)\]])*")
 _DEPTH_MAX = 10  # variables that name variables
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
 class Folder:
     """A folder without the run's name that a Job may write.
 
-    ``path`` is relative to the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of
-    the container names the run for another place.
+    ``volume`` is the mounted claim, and the folder in the claim if only that folder is mounted. ``path`` is relative to
+    the mount, empty if no text names a folder in it. ``elsewhere`` is whether the command of the container names the
+    run for another place.
     """
 
-    claim: str
-    sub_path: str
+    volume: tuple[str, str]
     path: str
     mount: str
     elsewhere: bool = False
 
-    @property
-    def volume(self) -> tuple[str, str]:
-        """The mounted claim, or the folder of it."""
-        return self.claim, self.sub_path
-
-    def outermost(self, known: Container[str]) -> str:
-        """Return the outermost of some paths that contains this folder."""
+    def outermost(self, known: Container[tuple[tuple[str, str], str]]) -> str:
+        """Return the outermost path of the same volume that contains this folder; ``known`` are volumes and paths."""
         steps = self.path.split("/")
         above = ("/".join(steps[:depth]) for depth in range(len(steps)))
-        return next((path for path in above if path in known), self.path)
+        return next((path for path in above if (self.volume, path) in known), self.path)
 
 
 def written_folders(manifest: Mapping[str, Any]) -> list[Folder]:
@@ -79,11 +74,9 @@ def _of_container(container: Json, claims: Mapping[str, Json]) -> Iterator[Folde
         inner = [path for path in (_below(mount["mountPath"], path) for path in paths) if path is not None]
         if any(_MARK in path for path in (*inner, _expanded(str(mount.get("subPathExpr", "")), {"RUN": _MARK}))):
             continue
+        volume = claim["claimName"], mount.get("subPath", "") or mount.get("subPathExpr", "")
         for path in inner or [""]:
-            yield Folder(
-                claim=claim["claimName"], sub_path=mount.get("subPath", "") or mount.get("subPathExpr", ""),
-                path=path, mount=mount["mountPath"], elsewhere=names_run,
-            )  # fmt: skip
+            yield Folder(volume=volume, path=path, mount=mount["mountPath"], elsewhere=names_run)
 
 
 def _texts(container: Json) -> tuple[list[str], list[str]]:
@@ -139,20 +132,17 @@ def shared_folders(one: EnvironmentReview) -> Iterator[Risk]:
         else:
             continue
         advice = "use $(RUN) in the command or in `subPath`, for a folder of each run's own"
-        yield Risk(code="shared-path", environment=one.name, message=message, advice=advice)
+        yield Risk("shared-path", one.name, message, advice)
 
 
-def _meeting(writers: Iterable[Writer]) -> Iterator[list[Writer]]:
+def _meeting(writers: Iterable[Writer]) -> list[list[Writer]]:
     """Group the writers by the outermost folder that anyone writes, sorted."""
-    folders: dict[tuple[str, str], list[Writer]] = defaultdict(list)
-    for writer in writers:
-        folders[writer[0].volume].append(writer)
-    for _, found in sorted(folders.items()):
-        known = {folder.path for folder, _ in found}
-        groups: dict[str, list[Writer]] = defaultdict(list)
-        for writer in found:
-            groups[writer[0].outermost(known)].append(writer)
-        yield from (groups[path] for path in sorted(groups))
+    writers = list(writers)
+    known = {(folder.volume, folder.path) for folder, _ in writers}
+    groups: dict[tuple[tuple[str, str], str], list[Writer]] = defaultdict(list)
+    for folder, path in writers:
+        groups[folder.volume, folder.outermost(known)].append((folder, path))
+    return [groups[place] for place in sorted(groups)]
 
 
 def _both_write(group: Sequence[Writer], names: Mapping[str, str], elsewhere: Container[str]) -> str:

@@ -112,7 +112,7 @@ def own_digest(document: Document | None, job: str) -> str:
     """
     if document is None:
         return short_digest({})
-    block = document.value if document.prefix else document.value["jobs"][job]
+    block = document.jobs[job]
     taken = dict(document.borrowed(("jobs", job))) if document.has_aliases and not document.prefix else {}
     for at in taken:
         block = replaced(block, at, MISSING if at and isinstance(at[-1], str) else None)  # other indices stay

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,55 +16,7 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "note"]
 """An error forbids writing, a warning does so with ``--strict``; a note never does, and is shown to those who ask."""
 
-CODES: dict[str, str] = {
-    "TF101": "a file or folder is missing, or cannot be read",
-    "TF102": "a file is not UTF-8 text",
-    "TF103": "a file is not YAML",
-    "TF104": "a key, or a job, is given twice",
-    "TF105": "YAML that a spec may not use: directives, tags, several documents, complex keys",
-    "TF106": "a file is too large, too deep, or its aliases expand too far",
-    "TF107": "Git's conflict markers",
-    "TF108": "`extends` leads out of the root, or round in a circle",
-    "TF109": "a character that looks like another, or like nothing",
-    "TF201": "an unknown key",
-    "TF202": "a value of the wrong type",
-    "TF203": "a value that is not allowed",
-    "TF204": "a key is missing",
-    "TF205": "a reserved name",
-    "TF301": "`from` names no job, or leads round in a circle",
-    "TF302": "the roles form no cluster that TensorFlow accepts",
-    "TF303": "the gang does not fit the cluster",
-    "TF304": "a command that cannot be run as it is written",
-    "TF305": "a variable that has no value in this job",
-    "TF306": "the committed manifest of a pinned job, or one that it needs, is missing, changed or another",
-    "TF307": "a task whose hosts are asked for has several ports",
-    "TF401": "two plugins want different values for one field",
-    "TF402": "an overlay touches what discovery or identity needs",
-    "TF403": "a sidecar that never ends",
-    "TF404": "an object is written twice",
-    "TF501": "Volcano or Kubernetes would refuse the manifest",
-    "TF502": "the manifest would be admitted, and then hang, drift, rerun or fail; or has what no training job needs",
-    "TF503": "a name is too long, or of the wrong form",
-    "TF601": "a file of others is where one of ours must go",
-    "TF602": "the output cannot be written",
-    "TF603": "the versions are not those of tfgitops.lock",
-    "TF604": "a training would restart that nobody asked to restart",
-    "TF605": "`pin` or `unpin` cannot edit this spec as asked",
-    "TF606": "there is no commit to compare with",
-    "TF611": "a manifest is missing",
-    "TF612": "a manifest is stale: its spec compiles to something else",
-    "TF613": "a manifest was edited by hand",
-    "TF614": "a manifest that no spec compiles to",
-    "TF615": "a file among the manifests that was not generated",
-    "TF701": "there is no such object, or it has no such field",
-    "TF801": "an entry of `allow` that allows nothing",
-    "TF802": "an entry of `allow` for what cannot be allowed",
-    "TF803": "there is no commit with which the last days in `allow` could be compared",
-    "TF901": "a plugin failed, or did not come to an end",
-    "TF902": "a plugin broke the contract of its hook",
-}
-"""Every code of the compiler and what it stands for; plugins have codes of their own."""
-
+_TITLE = re.compile(r"^## (TF\d{3}): (.+)$", re.MULTILINE)
 _QUOTED_AT_MOST = 60  # characters
 
 WARNED = frozenset({"TF109", "TF301", "TF304", "TF305", "TF307", "TF502"})
@@ -79,10 +34,7 @@ class Note:
 
 
 class Words(NamedTuple):
-    """Some words of a text of several lines, with their line, counted from 0, and the text of that line before them.
-
-    The line is None if it is not known.
-    """
+    """Words of a text of several lines: their line from 0, or None if it is not known, and the text before them."""
 
     line: int | None
     text: str
@@ -161,11 +113,15 @@ class CompileError(Exception):
         return cls([Diagnostic(code=code, message=message, hint=hint)])
 
 
-def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield what was found, sorted by place, the same thing at the same place once: a thousand jobs may inherit it.
+@cache
+def compiler_codes() -> dict[str, str]:
+    """Return the title of each code of the compiler, as diagnostics.md has it; plugins have codes of their own."""
+    page = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+    return dict(_TITLE.findall(page))
 
-    What has no place comes first, as nothing else can be right before it is.
-    """
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield diagnostics sorted by place, each once; those without a place first, since the rest depends on them."""
 
     def key(found: Diagnostic) -> tuple[object, ...]:
         span = found.span or Span(file="", line=0, column=0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tfgitops.spec.document import Document
 
@@ -79,6 +79,16 @@ def walk(top: Path, report: Callable[[Diagnostic], object]) -> Walk:
     return os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error)))
 
 
+def listed(folder: Path) -> dict[str, Kind]:
+    """Return what is directly in a folder, by name, sorted; nothing if it cannot be listed: the names are for hints."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+            return {one.name: "folder" if one.is_dir() else "file" if one.is_file() else "nothing" for one in found}
+    except OSError:
+        return {}
+
+
 def resolved(path: Path) -> Path:
     """Return a path without links, but for those that lead round in a circle; raise OSError for an impossible name."""
     try:
@@ -124,6 +134,7 @@ class FileTree(Protocol):
     def root(self) -> Path: ...  # noqa: D102 - see above
     def resolved(self, path: Path) -> Path: ...  # noqa: D102
     def kind_of(self, path: Path) -> Kind: ...  # noqa: D102
+    def listed(self, folder: Path) -> Mapping[str, Kind]: ...  # noqa: D102
     def walk(self, top: Path, report: Callable[[Diagnostic], object]) -> Walk: ...  # noqa: D102
     def read_text(self, path: Path, name: str) -> str | Diagnostic: ...  # noqa: D102
     def known(self, path: Path) -> Document | None:
@@ -137,6 +148,7 @@ class Disk:
     root: Path
     resolved = staticmethod(resolved)
     kind_of = staticmethod(kind_of)
+    listed = staticmethod(listed)
     walk = staticmethod(walk)
     read_text = staticmethod(read_text)
 

@@ -12,7 +12,7 @@ from tfgitops.spec.yamltext import borrowed, compose, has_aliases
 from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tfgitops.spec.diagnostics import Words
@@ -35,6 +35,14 @@ class Document:
     text: str
     value: Any
     prefix: Route = ()
+
+    @property
+    def jobs(self) -> Mapping[str, Any]:
+        """The block of each job that this file gives, by name; there may be anything in place of a block."""
+        if self.prefix:
+            return {str(self.prefix[-1]): self.value}
+        jobs = self.value.get("jobs")
+        return jobs if type(jobs) is dict else {}
 
     @cached_property
     def _tree(self) -> Node | None:

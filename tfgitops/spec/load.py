@@ -69,10 +69,7 @@ def load(folder: Path, project: Project | None = None) -> LoadedSpec:
 
 def _pins(document: Document) -> bool:
     """Tell whether a file pins a job, be it that a stronger one takes the pin away."""
-    if document.prefix:
-        return "pin" in document.value
-    jobs = document.value.get("jobs")
-    return type(jobs) is dict and any(type(block) is dict and "pin" in block for block in jobs.values())
+    return any(type(block) is dict and "pin" in block for block in document.jobs.values())
 
 
 class Reader:
@@ -127,10 +124,11 @@ class Reader:
 
     def _no_file(self, target: str, path: Path, seen: Container[Path]) -> tuple[str, str, str]:
         if self._tree.kind_of(path) == "folder":
-            inside = sorted(file.name for file in path.glob("*.yaml") if resolved(file) not in seen)
+            files = (path / name for name in self._tree.listed(path) if name.endswith(".yaml"))
+            inside = [file.name for file in files if self._tree.resolved(file) not in seen]
             hint = f"name a file in it, such as {Path(target, inside[0]).as_posix()}" if inside else ""
             return "TF101", f"'extends' names a folder, {target}", hint or "name a file, such as ../base.yaml"
-        hint = file_like(target, path, self._tree.root) or "the path is relative to this file"
+        hint = file_like(target, path, self._tree) or "the path is relative to this file"
         return "TF101", f"the file to extend, {target}, is not there", hint
 
     def job_files(self, folder: Path) -> list[Path]:
@@ -143,9 +141,9 @@ class Reader:
         if kind == "file":
             self.say("TF101", f"{shown(folder)} is a file", None, "jobs/ is a folder: one file a job")
         if kind != "folder":
-            for path in sorted(folder.parent.glob("[Jj][Oo][Bb][Ss]")):  # a slip that would take all of its jobs away
-                if path.name != folder.name:
-                    self.say("TF101", f"{shown(path)} would be passed over", None, f"rename it to {folder.name}")
+            for name in self._tree.listed(folder.parent):  # a slip would take all of its jobs away
+                if name.lower() == folder.name != name:
+                    self.say("TF101", f"{shown(folder.parent / name)} would be passed over", None, "rename it to jobs")
             return []
         found = []
         for current, folders, files in self._tree.walk(folder, self.diagnostics.append):

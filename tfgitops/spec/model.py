@@ -141,10 +141,9 @@ class Job:
         return Patch(("job",), value, (*self.route, *because))
 
     def written(self, role: Role, *routes: tuple[str, ...]) -> Route:
-        """Return where the spec says the first of some routes that a role says, or the job for all its roles.
+        """Return where a role, or else its job, says the first of some routes; the role's last route if neither does.
 
-        The routes begin at a key of the role; an element of a list is found by its `name`. Where none of them is said,
-        it is the last one, of the role.
+        The routes begin at a key of the role, and an element of a list is found by its `name`.
         """
         for route in routes:
             for holder in (role, self):

@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, kind_of, read_file, resolved, shown, unreadable, walk
 from tfgitops.targets.nearest import nearest
+
+if TYPE_CHECKING:
+    from tfgitops.spec.disk import FileTree
 
 LOCK = "tfgitops.lock"
 PYPROJECT = "pyproject.toml"
@@ -204,14 +207,15 @@ def _near(path: Path) -> str:
     return f"did you mean '{by_name[near]}'?" if near else ""
 
 
-def file_like(target: str, path: Path, root: Path) -> str:
+def file_like(target: str, path: Path, tree: FileTree) -> str:
     """Guess which file is meant by a target at a path that is not there: one in a folder above, up to the root."""
-    start = path.parent.resolve()
-    above = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
+    start = tree.resolved(path.parent)
+    above = [folder for folder in (start, *start.parents) if folder.is_relative_to(tree.root)]
     for up, folder in enumerate(above):
-        if (folder / path.name).is_file():
+        if tree.listed(folder).get(path.name) == "file":
             return f"did you mean '{Path(target).parent.joinpath(*['..'] * up, path.name).as_posix()}'?"
-    there = {file.stem: Path(target).with_name(file.name).as_posix() for file in sorted(path.parent.glob("*.yaml"))}
+    files = [name for name in tree.listed(path.parent) if name.endswith(".yaml")]
+    there = {Path(name).stem: Path(target).with_name(name).as_posix() for name in files}
     if near := nearest(path.stem, there, cutoff=0.6):
         return f"did you mean '{there[near]}'?"
     others = [name for name in there.values() if Path(name).name != SPEC]

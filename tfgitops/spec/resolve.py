@@ -200,7 +200,7 @@ class _Resolver:
         """Warn of jobs that are empty, and so remove what no weaker file gave."""
         for name, block in (self._spec.get("jobs") or {}).items():
             at: Route = ("jobs", name)
-            if block is None and not any(self._gives(document, name) for document in self._source.documents):
+            if block is None and not any(one.jobs.get(name) is not None for one in self._source.documents):
                 message = f"the job '{name}' is empty: that removes it, and no other file gives it"
                 hint = "write its keys below it, or leave it out"
                 yield Problem(code="TF301", message=message, at=at, severity="warning", on_key=True, hint=hint)
@@ -219,10 +219,6 @@ class _Resolver:
             jobs.append(self._job(environment, name, block, said, own_digest(own.get(name), name)))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
-
-    @staticmethod
-    def _gives(document: Document, job: str) -> bool:
-        return not document.prefix and (document.value.get("jobs") or {}).get(job) is not None
 
     def _from_chain(self, name: str) -> tuple[str, ...]:
         chain = [name]
@@ -246,10 +242,8 @@ class _Resolver:
         """Return the file of the environment's own, and not of those that they extend, that says each job."""
         own: dict[str, Document] = {}
         for document in self._source.documents:
-            if document.prefix:
-                own[str(document.prefix[-1])] = document
-            elif document.path.parent == self._source.folder:
-                own.update(dict.fromkeys(document.value.get("jobs") or {}, document))
+            if document.prefix or document.path.parent == self._source.folder:
+                own.update(dict.fromkeys(document.jobs, document))
         return own
 
     def _job(

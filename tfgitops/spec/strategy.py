@@ -22,10 +22,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str, list[Problem]]:
-    """Return the strategy of some roles, why it is that, and what is wrong with the roles.
-
-    The rules are those of docs/spec.md, in their order; an impossible set of roles gives an empty strategy.
-    """
+    """Return the strategy of some roles, empty for an impossible set, its reason, and problems (docs/spec.md)."""
     counts = {role.kind: role.replicas for role in roles if role.kind != "task"}
     problems = [*_impossible(counts, roles, at), *([] if given == "none" else _misplaced(roles))]
     if problems:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
+def packed(value: Any) -> bytes:
+    """Return a value of JSON as bytes that are equal for equal values alone; raise ValueError for any other value."""
+    return marshal.dumps(value, 2)  # the last form in which equal values are equal bytes
+
+
 def by_content(size: int, longest: int | None = None) -> Callable[[F], F]:
     """Make a pure function remember ``size`` results by the content of its first argument; others must be hashable.
 
@@ -21,17 +26,17 @@ def by_content(size: int, longest: int | None = None) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         @lru_cache(maxsize=size)
-        def remembered(packed: bytes, *others: Hashable) -> Any:
-            return function(marshal.loads(packed), *others)  # noqa: S302 - packed below
+        def remembered(key: bytes, *others: Hashable) -> Any:
+            return function(marshal.loads(key), *others)  # noqa: S302 - packed below
 
         @wraps(function)
         def call(value: Any, *others: Hashable) -> Any:
             try:
-                packed = marshal.dumps(value, 2)  # 2 is the last form in which equal values are equal bytes
+                key = packed(value)
             except ValueError:
                 return function(value, *others)
-            fits = longest is None or len(packed) <= longest
-            return remembered(packed, *others) if fits else function(value, *others)
+            fits = longest is None or len(key) <= longest
+            return remembered(key, *others) if fits else function(value, *others)
 
         return cast("F", call)
 

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from tfgitops.testing.bench import HEAD, Bench, find_plugins
     from tfgitops.testing.cases import Case, CaseFailedError, PluginTests, find_cases
     from tfgitops.testing.contract import RULES, Breach, ContractError, breaches, check_plugin
-    from tfgitops.testing.result import Container, JobManifest, Manifest, Pod, Result, Task
+    from tfgitops.testing.result import Container, Manifest, Pod, Result, Task
 
 _HOMES = {
     "bench": ("HEAD", "Bench", "find_plugins"),
     "cases": ("Case", "CaseFailedError", "PluginTests", "find_cases"),
     "contract": ("RULES", "Breach", "ContractError", "breaches", "check_plugin"),
-    "result": ("Container", "JobManifest", "Manifest", "Pod", "Result", "Task"),
+    "result": ("Container", "Manifest", "Pod", "Result", "Task"),
 }
 __getattr__ = fetcher(globals(), _HOMES)  # pytest loads a module of this package at each start, and nothing else of it
 
 __all__ = [
-    "HEAD", "RULES", "Bench", "Breach", "Case", "CaseFailedError", "Container", "ContractError", "JobManifest",
-    "Manifest", "PluginTests", "Pod", "Result", "Task", "breaches", "check_plugin", "find_cases", "find_plugins",
+    "HEAD", "RULES", "Bench", "Breach", "Case", "CaseFailedError", "Container", "ContractError", "Manifest",
+    "PluginTests", "Pod", "Result", "Task", "breaches", "check_plugin", "find_cases", "find_plugins",
 ]  # fmt: skip

@@ -179,18 +179,11 @@ class PluginTests:
         check_plugin(self.plugin, specs_of(self.found()), settings=self.settings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of one trial; ``fault`` is empty where it passed."""
-
-    name: str
-    fault: str = ""
-
-
-def run(path: Path, *, refresh: bool = False) -> Iterator[Outcome]:
+def run(path: Path, *, refresh: bool = False) -> Iterator[tuple[str, str]]:
     """Try each case, and then each plugin's contract, in a package's folder, a repository, or for one local file.
 
-    ``refresh`` writes anew what the cases expect. Where there are no cases, the contract is checked on the repository's
+    Yields the name of each trial, and what is wrong, which is empty for a trial that passed. ``refresh`` writes anew
+    what the cases expect. Where there are no cases, the contract is checked on the repository's
     environments. Raises CompileError if there is no plugin, or nothing to try it on.
     """
     plugins, cases, specs, settings = _find(resolved(path))
@@ -201,13 +194,13 @@ def run(path: Path, *, refresh: bool = False) -> Iterator[Outcome]:
             case.run(together, refresh=refresh, settings=settings)
         except CaseFailedError as error:
             fault = str(error)
-        yield Outcome(name=f"case {case.name}", fault=fault)
+        yield f"case {case.name}", fault
     for plugin in plugins:
         name = f"contract of '{plugin.name}' on {counted(len(specs), 'spec')}"
         if plugin.name in together.late:
-            yield Outcome(name=name, fault="not tried: it did not come to an end before")
+            yield name, "not tried: it did not come to an end before"
         else:
-            yield Outcome(name=name, fault="\n".join(map(str, breaches(plugin, specs, settings=settings))))
+            yield name, "\n".join(map(str, breaches(plugin, specs, settings=settings)))
 
 
 def _find(path: Path) -> tuple[list[Plugin], list[Case], list[Path], Settings]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tfgitops.report.text import render
 from tfgitops.spec.yamltext import parse
@@ -80,6 +80,15 @@ class Pod(_Described):
         return {volume["name"]: volume for volume in self.get("volumes", ())}
 
 
+class Task(dict[str, Any]):
+    """A task of a Volcano Job as a map."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod template of the task."""
+        return Pod(self["template"])
+
+
 class Manifest(_Described):
     """An object as a map, and what tests ask of one."""
 
@@ -91,26 +100,10 @@ class Manifest(_Described):
         """Its name."""
         return str(self.metadata["name"])
 
-
-class Task(dict[str, Any]):
-    """A task of a Volcano Job as a map."""
-
-    @property
-    def pod(self) -> Pod:
-        """The pod template of the task."""
-        return Pod(self["template"])
-
-
-class JobManifest(Manifest):
-    """A Volcano Job as a map."""
-
     @property
     def tasks(self) -> dict[str, Task]:
-        """Its tasks, by role."""
+        """The tasks of a Volcano Job, by role."""
         return {task["name"]: Task(task) for task in self["spec"]["tasks"]}
-
-
-_Kind = TypeVar("_Kind", bound=Manifest)
 
 
 class Result:
@@ -149,7 +142,10 @@ class Result:
 
     def manifest(self, path: str) -> Manifest:
         """Read one file, such as ``cluster/queue-vision.yaml``."""
-        return self._manifest(path, Manifest)
+        assert self.ok, self.text
+        if path not in self.files:
+            raise AssertionError(f"there is no {path}: there are {', '.join(self.files) or 'no files'}")
+        return Manifest(self._read(self.files[path]))
 
     def object(self, kind: str, name: str) -> Manifest:
         """Return an object by its kind and name."""
@@ -164,9 +160,9 @@ class Result:
         everything = [Manifest(self._read(text)) for text in self.files.values()]
         return [manifest for manifest in everything if manifest["kind"] == kind]
 
-    def job(self, name: str = "") -> JobManifest:
+    def job(self, name: str = "") -> Manifest:
         """Return the Volcano Job of a job."""
-        return self._manifest(f"workloads/job-{name or self._only_job()}.yaml", JobManifest)
+        return self.manifest(f"workloads/job-{name or self._only_job()}.yaml")
 
     def task(self, role: str, job: str = "") -> Task:
         """Return the task of a role."""
@@ -193,22 +189,10 @@ class Result:
 
     def explain(self, wanted: str, field: str) -> str:
         """Return what `tfgitops explain` says of a field: `explain("train", "metadata.labels[team]")`."""
-        from tfgitops.provenance.lookup import fields, route_of, select, title  # noqa: PLC0415 - for those who ask
-        from tfgitops.provenance.origins import Provenance  # noqa: PLC0415
-        from tfgitops.report.explanation_text import Paper, chain  # noqa: PLC0415
+        from tfgitops.report.explanation import Paper, answer  # noqa: PLC0415 - for those who ask
 
-        environment, planned = self.compiled.environment, select(self.compiled, wanted)
-        assert environment is not None
         assert self._plugins is not None
-        provenance = Provenance(environment, self._plugins)
-        found = fields(planned, route_of(planned, environment, field, provenance), provenance)
-        return "\n".join(chain(title(planned, environment), one, Paper()) for one in found)
-
-    def _manifest(self, path: str, kind: type[_Kind]) -> _Kind:
-        assert self.ok, self.text
-        if path not in self.files:
-            raise AssertionError(f"there is no {path}: there are {', '.join(self.files) or 'no files'}")
-        return kind(self._read(self.files[path]))
+        return str(answer(self.compiled, self._plugins, wanted, field, Paper()))
 
     def _only_job(self) -> str:
         assert self.ok, self.text

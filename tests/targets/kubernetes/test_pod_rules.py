@@ -42,7 +42,7 @@ def test_a_plain_template_is_fine() -> None:
         (
             container(ports=[{"containerPort": 70000}]),
             "k8s-container-ports-container-port-range",
-            "containerPort must lie between 1 and 65535",
+            "containerPort must be at most 65535",
             "write a number between 1 and 65535",
         ),
         (
@@ -54,13 +54,16 @@ def test_a_plain_template_is_fine() -> None:
         (
             container(name="Tensor_Flow"),
             "k8s-container-name-dns-label",
-            "name must be a DNS label: at most 63 lower-case letters, digits and hyphens",
+            (
+                "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
+                " beginning and ending with a letter or digit"
+            ),
             "write tensor-flow",
         ),
         (
             container(env=[{"name": "1X", "value": "a"}]),
             "k8s-container-env-name-env-name",
-            "name must be a variable's name: letters, digits, _ - and ., no digit first",
+            "name must be the name of a variable: letters, digits, '_', '-' and '.', no digit first",
             "write a name like BATCH_SIZE",
         ),
         (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tfgitops.targets.kubernetes.names import FORMATS
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
 from tfgitops.targets.kubernetes.shape import shape_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_all_references_and_formats_are_there(file: str) -> None:
             other, _, name = reference.partition("#/$defs/")
             assert name in schema_file(other or file)["$defs"], reference
         if isinstance(form := node.get("format"), str):
-            assert form in {*FORMATS, "int64", "duration"}, form
+            assert form in {*TEXT_FORMATS, "int64", "duration"}, form
 
 
 @pytest.mark.parametrize("name", sorted(RULES.keys() & TYPES.keys()))

@@ -50,7 +50,10 @@ def test_the_example_is_admitted_and_stays_as_it_is() -> None:
             f"{TASK}.name",
             "Chief_1",
             "crd-task-name-dns-label",
-            "name must be a DNS label: at most 63 lower-case letters, digits and hyphens",
+            (
+                "name must be a DNS label: at most 63 lower-case letters, digits and '-',"
+                " beginning and ending with a letter or digit"
+            ),
             "write chief-1",
         ),
         # metadata
@@ -59,8 +62,11 @@ def test_the_example_is_admitted_and_stays_as_it_is() -> None:
             "metadata.labels",
             {"team": "a b"},
             "meta-labels-label-value",
-            "'a b' is not a legal label value",
-            "a label's value has at most 63 letters, digits, - _ and .",
+            (
+                "team must be the value of a label: at most 63 letters, digits, '-', '_' and '.',"
+                " beginning and ending with a letter or digit"
+            ),
+            "write a-b",
         ),
         (
             "metadata.name",

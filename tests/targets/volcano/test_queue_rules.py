@@ -48,7 +48,7 @@ QUEUES = [queue("default"), DEPARTMENT, SIBLING]
             "queue-capability-over-ancestor",
             "capability of nvidia.com/gpu is 9, more than that of dept (8)",
         ),
-        ({"weight": 0}, "crd-q-weight-range", "weight must lie between 1 and 65535"),
+        ({"weight": 0}, "crd-q-weight-range", "weight must be at least 1"),
         ({"dequeueStrategy": "lifo"}, "crd-q-dequeue-strategy-enum", "dequeueStrategy must be one of fifo, traverse"),
     ],
 )

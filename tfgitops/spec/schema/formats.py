@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.spec.diagnostics import CODES, WARNED, Problem, quoted
+from tfgitops.spec.diagnostics import WARNED, Problem, compiler_codes, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
-from tfgitops.targets.kubernetes.names import is_config_key, is_port_name
-from tfgitops.targets.kubernetes.resources import is_extended
+from tfgitops.targets.kubernetes.resources import GPUS, is_extended
+from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,10 @@ RESERVED_ENV = re.compile(r"TF_CONFIG|TASK_INDEX|TASK_TYPE|RUN|(?:PS|WORKER|CHIE
 JOB_NAME_MAX = 50
 """59 characters of an object's name (docs/volcano.md 3), less ``-`` and eight digits."""
 
-_VENDORS = ("amd/", "intel/", "nvidia/")  # their domains are easily forgotten; others have none, as in rdma/hca
-_ENDS = "beginning and ending with a letter or digit"
+_DOMAINS = (gpu.resource.partition("/")[0] for gpu in GPUS)
+_VENDORS = tuple({f"{domain.split('.')[-2]}/" for domain in _DOMAINS if domain.endswith(".com")})
+"""What stands before the resource of a vendor whose `.com` was forgotten; others have no domain, as in rdma/hca."""
+
 _DIGEST = re.compile(r"[0-9a-f]{8}\Z").match
 _MODE_MAX = 0o777
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII).match
@@ -36,10 +38,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
 def complain(form: str, value: Any) -> Problem | None:
-    """Return what is wrong with a value of a named form, or None; forms that are not ours are annotations.
-
-    The problem has no place yet: it is where the value is.
-    """
+    """Return what is wrong with a value of a named form, without its place, or None: other forms are annotations."""
     check = FORMATS.get(form)
     return check(value) if check else None
 
@@ -53,19 +52,18 @@ def _unless(fits: Callable[[Any], object], what: str, expected: str, hint: str =
     return lambda value: None if fits(value) else _wrong(f"'{value}' {what}", expected, hint)
 
 
-_variable = _unless(
-    names.is_env_name, "cannot be the name of a variable", "letters, digits, '_', '-' and '.', no digit first"
-)
-_qualified = _unless(
-    names.is_qualified_name, "cannot be a key of labels or annotations", "name, or prefix.example.com/name"
-)
-_port = _unless(
-    is_port_name, "cannot be the name of a port", "at most 15 lower-case letters, digits and '-', with a letter"
-)
+def _text(form: str, noun: str = "") -> Callable[[Any], Problem | None]:
+    """Make the check of a form that manifests have, too; ``noun`` is the spec's own, where it can be more exact."""
+    known = TEXT_FORMATS[form]
+    return _unless(lambda value: known.fits(str(value)), f"cannot be {noun or known.noun}", known.written)
+
+
+_variable, _port = _text("env-name"), _text("port-name")
+_qualified = _text("qualified-name", "a key of labels or annotations")
 
 
 def _label(kind: str) -> Callable[[str], Problem | None]:
-    expected = f"at most {names.LABEL_MAX} lower-case letters, digits and '-', {_ENDS}"
+    expected = TEXT_FORMATS["dns-label"].written
     return lambda value: None if names.is_dns_label(value) else _name_complaint(kind, value, expected)
 
 
@@ -92,8 +90,7 @@ def _job_name(value: str) -> Problem | None:
 def _subdomain(value: str) -> Problem | None:
     if names.is_dns_subdomain(value):
         return None
-    expected = f"at most {names.SUBDOMAIN_MAX} lower-case letters, digits, '-' and '.'"
-    return _name_complaint("a name in Kubernetes", value, expected, names.SUBDOMAIN_MAX)
+    return _name_complaint("a name in Kubernetes", value, TEXT_FORMATS["dns-subdomain"].written, names.SUBDOMAIN_MAX)
 
 
 def _quantity(value: str | int) -> Problem | None:
@@ -228,10 +225,10 @@ def _registry(value: str) -> Problem | None:
 
 def _allowed_code(value: str) -> Problem | None:
     """Refuse to allow a code that is always an error of ours, and so no judgement."""
-    if value not in CODES or value in WARNED:
+    if value not in compiler_codes() or value in WARNED:
         return None
     hint = "mend what it is about: only warnings, and errors of rules that people made, can be allowed"
-    return _wrong(f"{value} cannot be allowed: {CODES[value]}", hint=hint, code="TF802")
+    return _wrong(f"{value} cannot be allowed: {compiler_codes()[value]}", hint=hint, code="TF802")
 
 
 def _is_day(value: str) -> bool:
@@ -253,10 +250,7 @@ FORMATS: dict[str, Callable[[Any], Problem | None]] = {
     "dns-label": _label("a name in Kubernetes"), "dns-subdomain": _subdomain, "env-name": _env_name,
     "extended-resource": _extended_resource, "file-mode": _file_mode, "image": _image, "job-name": _job_name,
     "label-key": _label_key, "path": _path, "port-name": _port_name, "queue-name": _queue_name, "registry": _registry,
-    "resource-name": _resource_name, "task-name": _label("the name of a task"),
-    "config-key": _unless(
-        is_config_key, "cannot be a key of a Secret or ConfigMap", "letters, digits, '-', '_' and '.'"
-    ),
+    "resource-name": _resource_name, "task-name": _label("the name of a task"), "config-key": _text("config-key"),
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
@@ -267,10 +261,7 @@ FORMATS: dict[str, Callable[[Any], Problem | None]] = {
         "the name of a committed Job: the job's own, '-', and eight hexadecimal digits",
         "`tfgitops pin ENV JOB` writes it",
     ),
-    "label-value": _unless(
-        lambda value: names.is_label_value(str(value)), "cannot be the value of a label",
-        f"at most {names.LABEL_MAX} letters, digits, '-', '_' and '.', {_ENDS}",
-    ),
+    "label-value": _text("label-value"),
     "positive-amount": _number(lambda number: number > 0, "not positive", "a quantity above 0"),
     "reason": lambda value: (
         None if value.strip() else _wrong("the reason is empty", hint="say why, for those who come after you")

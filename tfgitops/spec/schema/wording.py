@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import Problem, quoted
 from tfgitops.spec.schema.mistyped import meant, strange
 from tfgitops.spec.schema.unknownkeys import answer, brought, misplaced
+from tfgitops.targets.kubernetes.schemawords import SENTENCES, says
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -20,21 +21,20 @@ if TYPE_CHECKING:
 
 _MOUNT = re.compile(r"([a-z0-9-]+):(/[^\s:/][^\s:]*)")  # as Docker has it
 _KEYS_SHOWN = 4
-_TWO = 2
 _TYPE_NAMES = {
     "object": "a map", "array": "a list", "string": "text", "integer": "an integer", "number": "a number",
     "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
-_BOUNDS = {
-    "exclusiveMaximum": "be less than {}",
-    "maxItems": "have at most {} entries",
-    "maxLength": "have at most {} characters",
-    "maxProperties": "have at most {} keys",
-    "minItems": "have at least {} entries",
-    "minLength": "have at least {} characters",
-    "minProperties": "have at least {} keys",
-    "multipleOf": "be a multiple of {}",
-}
+_EXPECTED = {
+    "const": "{}", "exclusiveMaximum": "less than {}", "exclusiveMinimum": "more than {}", "maximum": "{} or less",
+    "minimum": "{} or more",
+}  # fmt: skip
+_SHARED = SENTENCES.keys() - {"enum", "not", "pattern", "required"}
+"""Keywords of which manifests are told in the same sentences.
+
+Of the others a spec shows more: the wrong value in the message and all that is expected below it, and for a missing key
+the map that lacks the key, on whose line the message stands.
+"""
 
 
 def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, Any], at: Route) -> Iterator[Problem]:
@@ -112,26 +112,14 @@ def _nearest(text: str, allowed: list[str]) -> str:
     return did_you_mean(text, allowed) if any(map(str.isalpha, text)) else ""
 
 
-def _not_constant(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
-    wanted = str(error.validator_value)
-    return {"message": f"{_name(at)} must be {wanted}", "found": _show(value), "expected": wanted, "hint": ""}
-
-
-def _range(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
-    bound = error.validator_value
-    low = "inimum" in str(error.validator)
-    message = f"{value} is {'less than the minimum of' if low else 'more than the maximum of'} {bound}"
-    return {"message": message, "found": _show(value), "expected": f"{bound} or {'more' if low else 'less'}"}
-
-
-def _bounded(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
-    bound, keyword = error.validator_value, str(error.validator)
-    if not value and keyword.startswith("min"):
-        return {"message": f"{_name(at)} is empty", "found": str(value) or "''"}
-    message = f"{_name(at)} must {_BOUNDS[keyword].format(bound)}"
-    if bound == 1:
-        message = message.replace("entries", "entry").removesuffix("s")
-    return {"message": message, "found": _show(value)}
+def _shared(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
+    keyword, wanted = str(error.validator), error.validator_value
+    said = {
+        "message": f"{_name(at)} {says(keyword, wanted, value)}",
+        "found": str(value) or "''" if value in ("", [], {}) else _show(value),
+        "expected": _EXPECTED.get(keyword, "").format(wanted),
+    }
+    return {**said, "hint": ""} if keyword == "const" else said
 
 
 def _incomplete(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
@@ -153,12 +141,12 @@ def _missing(error: ValidationError, value: Any, schema: Mapping[str, Any], at: 
 
 def _alternatives(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
     choices: Any = error.validator_value
-    ways = "; or ".join(" and ".join(way.get("required", ())) for way in choices)
-    given = " and ".join(value) if isinstance(value, dict) and value else _show(value)
-    message = f"{_name(at)} has {given}, which do not go together"
-    if len(value) < _TWO:
-        message = f"{_name(at)} has only {given}" if value else f"{_name(at)} is empty"
-    return {"code": "TF204", "message": message, "found": given, "expected": f"exactly one of: {ways}"}
+    if not isinstance(value, dict) or not all("required" in way for way in choices):
+        return {}
+    ways = "; or ".join(" and ".join(way["required"]) for way in choices)
+    message = f"{_name(at)} {says('oneOf', choices, value)}"
+    found = " and ".join(value) or _show(value)
+    return {"code": "TF204", "message": message, "found": found, "expected": f"exactly one of: {ways}"}
 
 
 def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at: Route) -> dict[str, Any]:
@@ -167,9 +155,9 @@ def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at:
 
 
 _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], dict[str, Any]]] = {
-    "additionalProperties": _unknown_key, "const": _not_constant, "dependentRequired": _incomplete, "enum": _not_listed,
+    "additionalProperties": _unknown_key, "dependentRequired": _incomplete, "enum": _not_listed,
     "oneOf": _alternatives, "required": _missing, "type": _wrong_type, "uniqueItems": _repeated,
-    **dict.fromkeys(("exclusiveMinimum", "maximum", "minimum"), _range), **dict.fromkeys(_BOUNDS, _bounded),
+    **dict.fromkeys(_SHARED, _shared),
 }  # fmt: skip
 """By jsonschema's keyword, the fields of a problem in which it differs from the general one."""
 

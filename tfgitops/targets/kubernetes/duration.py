@@ -33,10 +33,7 @@ def canonical(text: str) -> str:
 
 
 def seconds(text: str) -> int:
-    """Return how many whole seconds a duration is, rounded up, as Kubernetes's fields in seconds want it.
-
-    Raises ValueError if the text is no duration.
-    """
+    """Return a duration in whole seconds, rounded up as for Kubernetes's fields; raise ValueError for other text."""
     if not is_duration(text):
         raise ValueError(f"'{text}' is not a duration")
     nanos = -_nanos(text) if text.startswith("-") else _nanos(text)

@@ -14,32 +14,24 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from tfgitops.targets.kubernetes.fault import Fault, show
-from tfgitops.targets.kubernetes.names import FORMATS
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS, listed, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfgitops.targets.routes import Route
 
-Saying = tuple[str, str, str]
-"""What a failed keyword says: the last word of the rule's name, the rest of a sentence, and what to do."""
+_RULES = {
+    "minimum": ("min", "write {} or more"), "maximum": ("max", "write {} or less"),
+    "exclusiveMinimum": ("above-zero", "write more than {}"), "maxProperties": ("two-sources", "keep one kind"),
+    **dict.fromkeys(("minItems", "minLength"), ("required", "fill it in, or leave it out")),
+    "maxLength": ("too-long", "shorten it"), "maxItems": ("too-long", "take some out"),
+    "enum": ("enum", "use one of {}"), "const": ("enum", "change it"), "pattern": ("form", "change it"),
+    "required": ("required", "add it"), "not": ("not-allowed", "leave it out"),
+}  # fmt: skip
+"""By the keyword that failed, the last word of the rule's name, and what to do."""
 
-_SAYINGS = {
-    "minimum": ("min", "must be at least {limit}", "write {limit} or more"),
-    "exclusiveMinimum": ("above-zero", "must be above {limit}", "write more than {limit}"),
-    "maximum": ("max", "must be at most {limit}", "write {limit} or less"),
-    "minLength": ("required", "must not be empty", "fill it in, or leave it out"),
-    "maxLength": ("too-long", "must not be longer than {limit} characters", "shorten it"),
-    "minItems": ("required", "must not be empty", "fill it in, or leave it out"),
-    "maxItems": ("too-long", "must not have more than {limit} items", "take some out"),
-    "maxProperties": ("two-sources", "must have only one kind of content", "keep one kind"),
-    "enum": ("enum", "must be one of {limit}", "use one of {limit}"),
-    "const": ("enum", "must be {limit}", "change it"),
-    "pattern": ("form", "does not have the right form", "change it"),
-    "required": ("required", "is missing", "add it"),
-    "not": ("not-allowed", "must be left out here", "leave it out"),
-}
 _STRUCTURE = {"type", "properties", "items", "additionalProperties", "default", "x-rules"}
 
 
@@ -71,39 +63,33 @@ def _faults(place: str, error: ValidationError) -> Iterator[Fault]:
 
 
 def _fault(place: str, error: ValidationError, route: Route) -> Fault:
-    word, sentence, hint = _say(str(error.validator), error.validator_value, error.instance, error.schema)
+    keyword, wanted = str(error.validator), error.validator_value
+    word, hint = _rule(keyword, wanted, error.instance, error.schema)
+    # In these schemas a map is limited to one key beside its name: one kind of content.
+    kinds = "must have only one kind of content"
+    sentence = kinds if keyword == "maxProperties" else says(keyword, wanted, error.instance)
     family, fields, words = _trace(place, error.absolute_schema_path)
-    if error.validator == "required":
+    if keyword == "required":
         fields = [*fields, str(route[-1])]
     subject = next((step for step in reversed(route) if isinstance(step, str)), place.rpartition("/")[2])
     return Fault(
         rule=words.get("x-rule") or "-".join([family, *map(_kebab, fields), word]), at=route,
         message=words.get("x-message", f"{subject} {sentence}"), hint=words.get("x-hint", hint),
-        found="" if error.validator == "required" else show(error.instance),
+        found="" if keyword == "required" else show(error.instance),
     )  # fmt: skip
 
 
-def _say(keyword: str, wanted: Any, found: Any, schema: Any) -> Saying:
-    """Say what a failed keyword wanted of a value."""
+def _rule(keyword: str, wanted: Any, found: Any, schema: Any) -> tuple[str, str]:
+    """Return the last word of the name of the rule that a value breaks, and what to do."""
     if keyword == "format":
-        form = FORMATS[wanted]
-        return str(wanted), form.sentence, form.hint(found)
+        return str(wanted), TEXT_FORMATS[wanted].hint(found)
     if keyword == "oneOf":
-        names = [branch["required"][0] for branch in wanted]
-        given = [name for name in names if name in found]
-        if given:
-            return "two-sources", f"must not have both {given[0]} and {given[-1]}", "keep one of them"
-        return "no-source", f"needs one of {_listed(names)}", "add one of them"
+        given = any(way["required"][0] in found for way in wanted)
+        return ("two-sources", "keep one of them") if given else ("no-source", "add one of them")
     if keyword in {"minimum", "maximum"} and {"minimum", "maximum"} <= schema.keys():
-        bounds = f"{schema['minimum']} and {schema['maximum']}"
-        return "range", f"must lie between {bounds}", f"write a number between {bounds}"
-    word, sentence, hint = _SAYINGS[keyword]
-    limit = _listed(filter(None, wanted)) if isinstance(wanted, list) else wanted
-    return word, sentence.format(limit=limit), hint.format(limit=limit)
-
-
-def _listed(names: Iterable[object]) -> str:
-    return ", ".join(map(str, names))
+        return "range", f"write a number between {schema['minimum']} and {schema['maximum']}"
+    word, hint = _RULES[keyword]
+    return word, hint.format(listed(wanted))
 
 
 def _trace(place: str, path: Iterable[str | int]) -> tuple[str, list[str], dict[str, str]]:
@@ -170,7 +156,7 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
 
 
 def _format(_validator: Any, form: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    if form in FORMATS and not FORMATS[form].accepts(value):
+    if form in TEXT_FORMATS and not TEXT_FORMATS[form].accepts(value):
         yield ValidationError(f"{value!r} is not a {form}")
 
 

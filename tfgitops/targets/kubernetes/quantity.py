@@ -39,10 +39,7 @@ _LEGAL_CHAR = re.compile(r"[0-9A-Za-z.+-]").fullmatch
 
 @lru_cache(maxsize=4096)
 def parse(quantity: str | int) -> int:
-    """Return the exact value in nanos (10^-9 of the unit: cores, bytes or pieces).
-
-    :raises ValueError: if it is no legal quantity; the message is that of `explain`.
-    """
+    """Return the exact value in nanos of its unit; raise ValueError, as `explain` says it, if it is no quantity."""
     return _parse(str(quantity))[0]
 
 

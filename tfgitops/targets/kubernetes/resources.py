@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.containers import containers_of
@@ -17,6 +17,26 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Json, Route
 
 _FAMILY = "k8s-container-resources"
+
+
+class Gpu(NamedTuple):
+    """A resource of GPUs, in which ``*`` stands for any text, and the label by which nodes name the product."""
+
+    resource: str
+    title: str
+    product_label: str = ""
+
+
+GPUS = (
+    Gpu("nvidia.com/gpu", "NVIDIA GPUs", "nvidia.com/gpu.product"),
+    Gpu("amd.com/gpu", "AMD GPUs", "amd.com/gpu.product-name"),
+    Gpu("nvidia.com/mig-*", "MIG slices"),
+    Gpu("volcano.sh/vgpu-number", "virtual GPUs"),
+    Gpu("gpu.intel.com/i915", "Intel GPUs"),
+    Gpu("gpu.intel.com/xe", "Intel GPUs"),
+)
+"""The resources of the known device plugins; a new vendor is a row here, and nothing else."""
+
 NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE = "hugepages-"
 RULES = Rules.read("""

@@ -46,10 +46,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text, each word with the command that it belongs to.
-
-    Raises ValueError if quotes or brackets are not closed.
-    """
+    """Yield the tokens of a text, each word with its command; raise ValueError if quotes or brackets are not closed."""
     reader = _CommandFinder()
     for token in _pieces(text):
         yield reader.word(token) if token.is_word else reader.operator(token)

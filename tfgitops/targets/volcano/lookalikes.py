@@ -75,10 +75,7 @@ def _is_clean(task: dict[str, Any]) -> bool:
 
 
 def frame(job: dict[str, Any]) -> dict[str, Any]:
-    """Give a Job of clean tasks without their pods, and with one name for all legal ones of a length.
-
-    Cluster and compiler say the same of all Jobs with one frame.
-    """
+    """Return a Job without its pods, which are clean, and named by length alone: all of one frame are judged alike."""
     metadata, spec = outline_metadata(job["metadata"]), job["spec"]
     if is_dns1035(name := metadata["name"]):
         metadata = {**metadata, "name": "x" * len(name)}
