@@ -119,6 +119,6 @@ def _check_gang(job: Job, wanted: Mapping[str, int], limits: list[tuple[str, str
             yield Problem(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
-                hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
+                hint="the gang would wait forever: use fewer replicas, ask for less per replica, or enlarge the queue",
                 notes=(note,) * (queue in (job.environment.get("queues") or {})),  # else it is kept for a pinned job
             )  # fmt: skip

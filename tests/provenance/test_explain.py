@@ -364,7 +364,7 @@ def test_json_of_all_else() -> None:
     assert [row["object"] for row in told["objects"]] == ["queue/vision", "job/big", "job/small", "pvc/runs"]
     told = json.loads(run("environments/prod", "small", "--format", "json").stdout)
     job = told["job"]
-    assert job["strategy"] == {"name": "multi-worker", "why": "there is no ps, and 2 replicas of chief and worker"}
+    assert job["strategy"] == {"name": "multi-worker", "why": "2 replicas train together without a ps"}
     assert (job["pods"], job["minAvailable"]) == (2, 2)
     assert job["total"] == {"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "4"}
     assert job["roles"] == [
