@@ -83,8 +83,9 @@ def _each_once(found: Iterable[Plugin]) -> Iterator[Plugin]:
 
 
 def _installed(point: Any, seconds: float) -> Plugin:
-    bundled = point.dist is not None and point.dist.name == GROUP
-    plugin = Plugin(point.name, None, point.dist.version if point.dist else "", point.value, bundled)
+    metadata = point.dist.metadata if point.dist else {}  # read once: each access parses the file again
+    bundled = metadata.get("Name") == GROUP
+    plugin = Plugin(point.name, None, metadata.get("Version", ""), point.value, bundled)
     return imported(plugin, point.load, 0 if bundled else seconds)
 
 
