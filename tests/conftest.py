@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -30,12 +29,6 @@ LONGEST = (
     "test_plugins_readme.py", "test_deterministic.py", "test_codes.py", "test_streams.py",
 )  # fmt: skip
 """The files that take longest come first, so that no worker is left with one at the end."""
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are cores: many tests wait for a process that they start."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
