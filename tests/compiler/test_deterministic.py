@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tfgitops import Plugins, compile_environment
+from tfgitops.plugins.hookspecs import HOOKS
 from tfgitops.spec.project import read_project
 from tfgitops.spec.yamltext import parse
 
@@ -110,9 +111,17 @@ def test_bytes_do_not_depend_on_what_was_compiled_before(plugins: Plugins, commi
         assert compiled(CASES, plugins, specs) == committed
 
 
+def asked(plugins: Plugins) -> dict[str, list[str]]:
+    """Return the names of the plugins that each hook asks, in the order in which it asks them."""
+    return {hook: [plugin.name for plugin, _ in plugins._calls(hook)] for hook in HOOKS}
+
+
 def test_bytes_do_not_depend_on_the_order_of_the_plugins(plugins: Plugins, committed: Files) -> None:
     for order in permutations(plugins.plugins):
-        assert compiled(CASES, Plugins(order)) == committed
+        made = Plugins(order)
+        assert made.plugins == plugins.plugins
+        assert asked(made) == asked(plugins)
+        assert compiled(CASES, made) == committed
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:

@@ -39,8 +39,9 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     points = entry_points(group=GROUP)
     local = project.plugins if project else ()
     _check_names(sorted({*points.names, *(Path(name).stem for name in local)}), without, project)
-    of: dict[Any, Any] = {it: it.metadata if it else {} for it in {point.dist for point in points}}  # parses a file
-    found = [_installed(point, of[point.dist], seconds) for point in points if point.name not in without]
+    # Several plugins come from one distribution, and each access to its metadata parses a file.
+    about: dict[Any, Any] = {dist: dist.metadata if dist else {} for dist in {point.dist for point in points}}
+    found = [_installed(point, about[point.dist], seconds) for point in points if point.name not in without]
     found += [_local(project, name, seconds) for name in local if project and Path(name).stem not in without]
     return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced, without=without)
 

@@ -191,18 +191,17 @@ JOB = """  train-{}:
     env: {{BATCH: 256, LR: 0.001, TOKEN: {{secret: hub, key: token}}}}
     worker: {{replicas: 4, cpu: 16, memory: 64Gi}}
 """
-LARGE = "jobs:\n" + "".join(JOB.format(number) for number in range(2000))
-MANY = 2**18
+LARGE = "jobs:\n" + "".join(JOB.format(number) for number in range(8000))
+MIB = 2**20
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        LARGE, LARGE + "a: [b,\n", LARGE + "a: 'b' c\n", cut(LARGE, "cpu: 16", "cpu: a:b"), "[" * MANY, "{a: " * MANY,
-        "- " * MANY, "a: " * MANY, "'" * MANY, '"' * MANY, "[a:b, " * MANY, "- &a x\n" * MANY, "- *a\n" * MANY,
-        "k: 1\n" * MANY, "".join(f"- &a{number} x\n" for number in range(MANY)),
-        "".join(" " * n + "a:\n" for n in range(2000)),
-        "? " * MANY, "\n" * MANY, "a: 1\nb" + " " * MANY + "= c", "'\n" * MANY, "<% " * MANY, "a: \x07\n" * MANY,
+        LARGE, LARGE + "a: [b,\n", LARGE + "a: 'b' c\n", cut(LARGE, "cpu: 16", "cpu: a:b"), "[" * MIB, "{a: " * MIB,
+        "- " * MIB, "a: " * MIB, "'" * MIB, '"' * MIB, "[a:b, " * MIB, "- &a x\n" * MIB, "- *a\n" * MIB, "k: 1\n" * MIB,
+        "".join(f"- &a{number} x\n" for number in range(MIB)), "".join(" " * n + "a:\n" for n in range(2000)),
+        "? " * MIB, "\n" * MIB, "a: 1\nb" + " " * MIB + "= c", "'\n" * MIB, "<% " * MIB, "a: \x07\n" * MIB,
         "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]\n" for n in range(30)),
         "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in range(3000)),
     ],
@@ -214,4 +213,4 @@ def test_any_text_is_read_or_refused_in_bounded_time(text: str) -> None:
         parse(text)
     except TextError as error:
         assert len(error.diagnostics) <= MAX_FAULTS  # noqa: PT017 - no fault is as good
-    assert time.process_time() - start < 5  # seconds: far more than it takes, far less than what is not linear
+    assert time.process_time() - start < 20  # seconds: far more than it takes, far less than what is not linear
