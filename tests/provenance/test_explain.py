@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import commandline
 import pytest
 from builder import GONE, spec_with
 from checkout import REPOSITORY
@@ -83,7 +84,7 @@ TELLING = {
 
 
 def run(*arguments: str | Path, **environment: str) -> Any:
-    return CliRunner().invoke(app, ["explain", *map(str, arguments)], env=environment)
+    return commandline.run("explain", *arguments, **environment)
 
 
 def put(path: str, text: str) -> None:
