@@ -133,21 +133,25 @@ def _case(record: Json, bases: Json) -> Case:
 
 def patched(base: Json, operations: Sequence[Json]) -> Json:
     """Apply an RFC 6902 patch of add, remove and replace."""
-    result = copy.deepcopy(base)
     for operation in operations:
-        *path, last = [_unescaped(key) for key in operation["path"].split("/")[1:]]
-        target: Any = result
-        for key in path:
-            target = target[int(key)] if isinstance(target, list) else target[key]
-        value = copy.deepcopy(operation.get("value"))
-        if isinstance(target, dict):
-            target.pop(last) if operation["op"] == "remove" else target.__setitem__(last, value)
-        elif operation["op"] == "add":
-            target.insert(len(target) if last == "-" else int(last), value)
-        elif operation["op"] == "remove":
-            del target[int(last)]
-        else:
-            target[int(last)] = value
+        path = [_unescaped(key) for key in operation["path"].split("/")[1:]]
+        base = _applied(base, path, operation)
+    return base
+
+
+def _applied(value: Any, path: Sequence[str], operation: Json) -> Any:
+    """Return a value with one operation applied; what is not on the path is shared, as copies would take longest."""
+    step, *rest = path
+    result = copy.copy(value)
+    key: Any = step if isinstance(value, dict) else len(value) if step == "-" else int(step)
+    if rest:
+        result[key] = _applied(value[key], rest, operation)
+    elif operation["op"] == "remove":
+        del result[key]
+    elif operation["op"] == "add" and isinstance(value, list):
+        result.insert(key, operation.get("value"))
+    else:
+        result[key] = operation.get("value")
     return result
 
 

@@ -85,7 +85,7 @@ def first_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the repository that each test is given a copy of: ten calls of Git and a build."""
     top = tmp_path_factory.mktemp("repository")
     with contextlib.chdir(top):
-        Repository(top)
+        Repository(top).git("gc", "--quiet")  # a pack is copied sooner than its objects
     return top
 
 

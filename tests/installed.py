@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import sysconfig
+from importlib.util import cache_from_source
+from pathlib import Path
 
 from checkout import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
@@ -57,4 +57,18 @@ def install(place: Path, *what: str | Path) -> Path:
     """Make an environment with some packages, and what they say they need; return the folder of its programs."""
     run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place)
     run(*_PIP, "--python", place / "bin" / "python", "install", "--no-compile", *what, cwd=place)
+    _take_bytecode(place)
     return place / "bin"
+
+
+def _take_bytecode(place: Path) -> None:
+    """Take the bytecode of files that are the same here: compiling them would take longer than most tests do."""
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(place)}))
+    for file in packages.rglob("*.py"):
+        for root in (Path(sysconfig.get_path("purelib")), REPOSITORY):
+            here = root / file.relative_to(packages)
+            bytecode = Path(cache_from_source(str(here)))
+            if bytecode.exists() and filecmp.cmp(file, here, shallow=False):
+                shutil.copystat(here, file)  # by its time a file is known to be what was compiled
+                Path(cache_from_source(str(file))).parent.mkdir(exist_ok=True)
+                shutil.copy(bytecode, cache_from_source(str(file)))

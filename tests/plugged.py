@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from typer.testing import CliRunner
+from commandline import run
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
-from tfgitops.cli import app
 from tfgitops.report.text import render
 from tfgitops.spec.project import read_project
 
@@ -91,7 +90,7 @@ def contribute(body: str) -> str:
 
 
 def build(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["build", *arguments])
+    return run("build", *arguments)
 
 
 def pod_patch(spec: str) -> str:

@@ -7,9 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from builder import cut
-from typer.testing import CliRunner
-
-from tfgitops.cli import app
+from commandline import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +58,7 @@ class Repository:
 
     def __init__(self, top: Path, *options: str) -> None:
         self.top = top
-        self.git("init", "--quiet", "--initial-branch=main", *options)
+        self.git("init", "--quiet", "--initial-branch=main", "--template=", *options)  # no samples of hooks to copy
         self.write("environments/base.yaml", BASE)
         self.write("environments/prod/environment.yaml", PROD)
         self.build()
@@ -125,8 +123,3 @@ class Repository:
 
     def review(self, *arguments: str) -> Any:
         return run("review", "--against", "main", *arguments)
-
-
-def run(*arguments: str, **environment: str) -> Any:
-    """Run the command line."""
-    return CliRunner().invoke(app, list(arguments), env=environment)

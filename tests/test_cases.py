@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
+from commandline import run
 
 from tfgitops import Plugins, compile_environment
-from tfgitops.cli import app
 from tfgitops.spec.project import find_environments
 from tfgitops.testing import Case, find_cases
 
@@ -65,7 +64,7 @@ def test_bad_spec_explains_itself_and_writes_nothing(
     put_case(name, place)
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
     monkeypatch.chdir(place)
-    result = CliRunner().invoke(app, ["build", ".", "--no-color"])
+    result = run("build", ".", "--no-color")
     assert result.exit_code == 1, result.output
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
     assert result.stderr.isascii() or result.stderr.isprintable() or "\x1b" not in result.stderr

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from checkout import REPOSITORY, load_tool
-from typer.testing import CliRunner
+from commandline import run
 
-from tfgitops.cli import app
 from tfgitops.spec.diagnostics import compiler_codes
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def test_the_readme_shows_the_output_of_the_first_build(tmp_path: Path, monkeypa
     target.parent.mkdir(parents=True)
     target.write_bytes((REPOSITORY / "environments" / "tutorial" / "environment.yaml").read_bytes())
     monkeypatch.chdir(tmp_path)
-    built = CliRunner().invoke(app, ["build", "environments/tutorial"]).output
+    built = run("build", "environments/tutorial").output
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     assert f"```console\n$ tfgitops build environments/tutorial\n{built}```" in readme
 
@@ -77,7 +76,7 @@ def test_what_explain_says_in_a_page_is_what_it_says(
     monkeypatch.chdir(REPOSITORY)
 
     def told(block: re.Match[str]) -> str:
-        result = CliRunner().invoke(app, shlex.split(block[1])[1:])
+        result = run(*shlex.split(block[1])[1:])
         assert result.exit_code == 0, result.output
         return f"```console\n$ {block[1]}\n{result.stdout}```"
 

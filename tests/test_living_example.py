@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from checkout import REPOSITORY
-from typer.testing import CliRunner
+from commandline import run
 
 from tfgitops import compile_environment
-from tfgitops.cli import app
 from tfgitops.spec.diagnostics import without_notes
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def _tasks(job: Any) -> dict[str, Any]:
 
 
 def test_the_committed_manifests_are_what_the_compiler_writes() -> None:
-    outcome = CliRunner().invoke(app, ["build", "--check", str(EXAMPLE)])
+    outcome = run("build", "--check", str(EXAMPLE))
     assert outcome.exit_code == 0, outcome.output
     assert outcome.output.count("up to date") == len(NAMES)
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Pods = Sequence[tuple[Role, Need]]
 
-_HINT = "it would wait for ever: fewer or smaller pods, or more nodes"
-_SLOT_HINT = "it would wait for ever: fewer pods, or more nodes"
+_HINT = "the gang would wait forever: use fewer or smaller pods, or more nodes"
+_SLOT_HINT = "the gang would wait forever: use fewer pods, or more nodes"
 
 
 def check_jobs(
@@ -101,7 +101,7 @@ def _too_large(job: Job, role: Role, amounts: Amounts, pools: tuple[Pool, ...]) 
             code="NODES02", at=_asked_at(job, role, resource), found=asked, expected=f"at most {has}",
             message=f"a pod of '{role.name}' asks for {asked}, and the largest node{which} it may run on"
             f" (pool '{largest.name}') has {has}",
-            hint=hint or "it would wait for ever: ask for less, or declare the nodes that have it under `nodes`",
+            hint=hint or "the pod would wait forever: ask for less, or declare the nodes that have it under `nodes`",
             notes=(Note(message=f"the nodes of '{largest.name}'", at=largest.route(resource)),),
         )  # fmt: skip
 

@@ -105,6 +105,6 @@ def _check_gang(
             yield Problem(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
-                hint="it would wait for ever: fewer replicas, less for each, or a larger queue",
+                hint="the gang would wait forever: use fewer replicas, ask for less per replica, or enlarge the queue",
                 notes=tuple(note for note in because if note.at[1] in declared),  # others are kept for pinned jobs
             )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from repository import run
+from commandline import run
 
 import tfgitops
 from tfgitops import Plugins, Problem, discover, hookimpl

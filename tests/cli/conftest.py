@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from workspace import HEAD, PROD, TRAIN, TWO, put, run
+from commandline import run
+from workspace import HEAD, PROD, TRAIN, TWO, put
 
 if TYPE_CHECKING:
     from pathlib import Path

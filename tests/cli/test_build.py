@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from builder import spec_with
-from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, edit, put, tree
 
 
 def test_first_build_creates_the_manifests_and_says_so() -> None:

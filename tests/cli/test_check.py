@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from builder import cut
-from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, TWO, WORKLOADS, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, TWO, WORKLOADS, edit, put, tree
 
 Change = Callable[[], object]
 

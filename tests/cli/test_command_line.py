@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from workspace import HEAD, MANIFEST, PROD, PROGRAM, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, MANIFEST, PROD, PROGRAM, edit, put, tree
 
 from tfgitops import __version__
 from tfgitops.cli import COMMANDS

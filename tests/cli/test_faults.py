@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from workspace import HEAD, MANIFEST, PROD, PROGRAM, QUEUES, TRAIN, TWO, WORKLOADS, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, MANIFEST, PROD, PROGRAM, QUEUES, TRAIN, TWO, WORKLOADS, edit, put, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

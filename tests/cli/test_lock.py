@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from workspace import HEAD, MANIFEST, PROD, TRAIN, edit, put, run
+from commandline import run
+from workspace import HEAD, MANIFEST, PROD, TRAIN, edit, put
 
 from tfgitops import __version__
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 from builder import cut
-from workspace import put, run
+from commandline import run
+from workspace import put
 
 from tfgitops.spec.diagnostics import compiler_codes
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 from builder import GONE, spec_with
+from commandline import run
 from jsonschema import Draft202012Validator
-from workspace import HEAD, QUEUES, TRAIN, run
+from workspace import HEAD, QUEUES, TRAIN
 
 
 def test_schema_accepts_a_spec_and_knows_its_keys() -> None:

@@ -6,7 +6,8 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import yaml
-from workspace import HEAD, PROD, PROGRAM, QUEUES, TRAIN, WORKLOADS, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, PROD, PROGRAM, QUEUES, TRAIN, WORKLOADS, edit, put, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workspace import HEAD, PROD, edit, put, run, tree
+from commandline import run
+from workspace import HEAD, PROD, edit, put, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

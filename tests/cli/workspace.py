@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from builder import cut
-from typer.testing import CliRunner
-
-from tfgitops.cli import app
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
@@ -33,10 +29,6 @@ def put(path: Path | str, text: str) -> Path:
 
 def edit(path: Path, old: str, new: str) -> None:
     path.write_text(cut(path.read_text(encoding="utf-8"), old, new), encoding="utf-8")
-
-
-def run(*arguments: str | Path, **environment: str) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
 
 
 def tree(top: Path | str = ".") -> State:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from builder import cut, spec_with
 from checkout import REPOSITORY
-from typer.testing import CliRunner
+from commandline import run
 
-from tfgitops.cli import app
 from tfgitops.pins.pinning import pin_jobs, unpin_jobs
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.load import load
@@ -150,10 +149,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     PROD.mkdir(parents=True)
     Path("environments/base.yaml").write_text(f"{HEAD}jobs: {{train: {{image: tf, worker: 3}}}}\n", encoding="utf-8")
     return tmp_path
-
-
-def run(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def put(path: Path, text: str) -> None:

@@ -13,10 +13,9 @@ import pytest
 import yaml
 from builder import GONE, cut, spec_with
 from checkout import REPOSITORY
-from typer.testing import CliRunner
+from commandline import run
 
 from tfgitops import Object, Plugins, Problem, discover, hookimpl
-from tfgitops.cli import app
 from tfgitops.compiler.emit import emit
 from tfgitops.planning.pinned import RefusedError, committed_job
 from tfgitops.plugins.door import Plugin
@@ -134,7 +133,7 @@ def test_crlf_in_the_working_tree_is_no_change(compile_spec: Callable[..., Resul
     path.write_bytes(committed[JOB].replace("\n", "\r\n").encode())
     result = compile_spec(pinned(MOVED_ON, committed[JOB]))
     assert result.files[JOB] == committed[JOB]
-    assert f"stale  manifests/{JOB}" not in CliRunner().invoke(app, ["build", ".", "--check"]).stdout
+    assert f"stale  manifests/{JOB}" not in run("build", ".", "--check").stdout
 
 
 @pytest.mark.parametrize(
@@ -382,7 +381,7 @@ def test_two_environments_cannot_both_have_what_is_kept(
     other.mkdir()
     volume = "volumes: {data: {size: 1Gi, path: /data}}\n"
     (other / "environment.yaml").write_text(f"{HEAD}cluster: test\n{volume}jobs: {{}}\n", encoding="utf-8")
-    outcome = CliRunner().invoke(app, ["build", ".."])
+    outcome = run("build", "..")
     assert outcome.exit_code == 1
     assert "PersistentVolumeClaim 'data' is written by" in outcome.stderr
 
@@ -484,7 +483,7 @@ def test_a_changed_byte_is_shown_at_the_pin_and_writes_nothing(
     folder = compile_spec(spec).compiled.folder
     (folder / "manifests" / JOB).write_text(cut(committed[JOB], "cpu: '2'", "cpu: '3'"), encoding="utf-8")
     for arguments in (["build", "."], ["build", ".", "--check"], ["validate", "."]):
-        outcome = CliRunner().invoke(app, arguments)
+        outcome = run(*arguments)
         assert outcome.exit_code == 1
         assert "TF306" in outcome.stderr
         assert "was edited" in outcome.stderr
@@ -697,13 +696,13 @@ def test_build_says_what_it_keeps(compile_spec: Callable[..., Result], committed
     spec = pinned(WITHOUT_DATA, committed[JOB])
     compile_spec(spec)
     for arguments in (["build", "."], ["build", ".", "--check"]):
-        outcome = CliRunner().invoke(app, arguments)
+        outcome = run(*arguments)
         assert outcome.exit_code == 0, outcome.output
         assert "test: 2 jobs (1 pinned), 5 manifests (1 kept for pinned jobs): " in outcome.stdout
-    lines = CliRunner().invoke(app, ["build", ".", "-v"]).stdout.splitlines()
+    lines = run("build", ".", "-v").stdout.splitlines()
     assert f"pinned  manifests/{JOB}" in lines
     assert f"kept  manifests/{CLAIM}  for the pinned job 'train'" in lines
-    stream = CliRunner().invoke(app, ["build", ".", "--stdout"]).stdout
+    stream = run("build", ".", "--stdout").stdout
     assert committed[JOB] in stream
     assert committed[CLAIM] in stream
 

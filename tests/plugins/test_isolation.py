@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from builder import GONE, cut, spec_with
+from commandline import run
 from plugged import HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook
-from typer.testing import CliRunner
 
 from tfgitops import Plugins, hookimpl
-from tfgitops.cli import app
 from tfgitops.plugins.door import Plugin
 from tfgitops.plugins.faults import OutOfTimeError
 from tfgitops.plugins.isolation import Aside, isolated, time_limit
@@ -45,10 +44,6 @@ WITH_TEAM = SPEC + "    team: vision\n"
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plugged:
     monkeypatch.chdir(tmp_path)
     return Plugged(tmp_path)
-
-
-def run(*arguments: str) -> Any:
-    return CliRunner().invoke(app, arguments)
 
 
 def codes(repository: Plugged) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
-
-from tfgitops.cli import app
+from commandline import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +15,6 @@ if TYPE_CHECKING:
 SPEC = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 BROKEN = "import os\nimport rnadom\n"
 GOOD = "from tfgitops import Problem, hookimpl\n\ntfgitops_api = 1\n"
-
-
-def run(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 from builder import GONE, cut, spec_with
+from commandline import run
 from plugged import FOLDER, HEAD, MANIFESTS, SPEC, Plugged, build, contribute, hook, pod_patch, requirement
-from typer.testing import CliRunner
 
 from tfgitops import File, Plugins, compile_environment
-from tfgitops.cli import app
 from tfgitops.compiler.write import apply, compare
 from tfgitops.report.text import render
 from tfgitops.spec.diagnostics import CompileError
@@ -89,7 +88,7 @@ def test_a_key_of_a_plugin_is_judged_by_its_schema_and_suggested(cost: Plugged) 
 
 
 def test_editors_see_the_keys_of_local_plugins(cost: Plugged) -> None:
-    assert '"costCentre"' in CliRunner().invoke(app, ["schema"]).stdout
+    assert '"costCentre"' in run("schema").stdout
 
 
 def test_a_plugin_that_is_left_out_owns_nothing(cost: Plugged) -> None:
@@ -114,7 +113,7 @@ def test_a_plugin_that_cannot_even_be_imported_can_be_left_out(repository: Plugg
 
 def test_the_lock_names_a_local_plugin_by_what_is_in_it(cost: Plugged) -> None:
     cost.spec(SPEC + "    costCentre: c1\n")
-    assert CliRunner().invoke(app, ["lock"]).exit_code == 0
+    assert run("lock").exit_code == 0
     assert 'cost = "sha256:' in Path("tfgitops.lock").read_text(encoding="utf-8")
     assert build("--locked").exit_code == 0
     with Path("cost.py").open("a") as file:
@@ -665,7 +664,7 @@ def test_a_key_has_one_owner_and_a_schema(what: str, repository: Plugged) -> Non
     assert said in stderr
     assert "plugin 'broken' local" in stderr, "the plugin at fault is named"
     assert "broken.py" in stderr
-    assert "Traceback" not in CliRunner().invoke(app, ["schema"]).stderr
+    assert "Traceback" not in run("schema").stderr
 
 
 def test_a_key_may_refer_to_what_the_core_and_kubernetes_define(repository: Plugged) -> None:
@@ -807,7 +806,7 @@ def test_wrong_settings_are_said_once_for_all_environments(repository: Plugged) 
     other = Path("environments/lab")
     other.mkdir()
     (other / "environment.yaml").write_text(SPEC)
-    result = CliRunner().invoke(app, ["validate"])
+    result = run("validate")
     assert result.exit_code == 1
     assert result.stderr.count("must be at least") == 1, result.stderr
 

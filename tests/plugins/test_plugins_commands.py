@@ -7,14 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builder import cut
 from checkout import REPOSITORY
-from typer.testing import CliRunner
+from commandline import run
 
-from tfgitops.cli import app
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.testing import find_plugins
 from tfgitops.testing.scaffold.create import forms_of, with_local_plugin
@@ -32,10 +30,6 @@ PACKAGE = {
     "tfgitops_cost_centre/__init__.py",
     "tfgitops_cost_centre/schema.json",
 }
-
-
-def run(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 from builder import GONE, cut, spec_with
 from checkout import REPOSITORY
+from commandline import run
 from reader import BLOCK, Reader
-from typer.testing import CliRunner
 
 import tfgitops
-from tfgitops.cli import app
 from tfgitops.plugins import hookspecs
 from tfgitops.spec.schema.formats import FORMATS
 from tfgitops.testing import RULES, find_plugins
@@ -134,11 +133,11 @@ def test_the_tutorial_is_followed_and_says_what_it_shows(reader: Reader, request
     assert tutorial == fresh
     spec = Path("tests/cases/bad/not-declared/environment.yaml")
     spec.write_text(cut(spec.read_text(), "team: visoin", "taem: vision"))
-    assert "did you mean 'team'?" in CliRunner().invoke(app, ["validate", str(spec)]).stderr
-    schema = CliRunner().invoke(app, ["schema"]).stdout
+    assert "did you mean 'team'?" in run("validate", str(spec)).stderr
+    schema = run("schema").stdout
     assert '"teams"' in schema
-    assert "team 0.1.0\n" in CliRunner().invoke(app, ["plugins", "list"]).stdout
-    again = CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).stderr
+    assert "team 0.1.0\n" in run("plugins", "list").stdout
+    again = run("plugins", "new", "team", "--local").stderr
     assert "choose another name, or `pip uninstall tfgitops-team` first" in again
 
 
@@ -162,7 +161,7 @@ def test_the_types_that_tests_use_are_named() -> None:
 
 def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(app, ["plugins", "new", "team", "--local"]).exit_code == 0
+    assert run("plugins", "new", "team", "--local").exit_code == 0
     titles = ("### Keep a plugin in one repository", "### Describe a setting")
     shown, setting = [match[2] for title in titles for match in BLOCK.finditer(section(title))]
     assert shown.startswith(Path("pyproject.toml").read_text())
@@ -174,5 +173,5 @@ def test_a_local_plugin_is_named_as_the_page_says(tmp_path: Path, monkeypatch: p
     spec.write_text("apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\njobs: {}\n")
     for written, said in ((shown, ""), (cut(shown, "true", '"yes"'), '5 | required = "yes"')):
         Path("pyproject.toml").write_text(written)
-        assert said in CliRunner().invoke(app, ["validate"]).stderr
-        assert bool(said) == CliRunner().invoke(app, ["validate"]).exit_code
+        assert said in run("validate").stderr
+        assert bool(said) == run("validate").exit_code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from checkout import REPOSITORY
-from repository import run
+from commandline import run
 
 from tfgitops import Accelerator, Object, Plugins, Problem, compile_environment, discover, hookimpl, parse_image
 from tfgitops.plugins.door import Plugin

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-import yaml
 
 from tfgitops import discover
 from tfgitops.planning.plan import Planner
@@ -200,8 +199,8 @@ def _spec(key: Key, value: Any) -> dict[str, Any]:
     if key.site == "role":  # the hosts of a cluster are all there, or none
         base["strategy"] = "none"
         base["worker"].pop(key.name, None)
-    jobs = {"base": base, "other": {"from": "base", "image": "b"}, "another": {"from": "base", "image": "c"},
-            "train": {"from": "base"}}  # fmt: skip
+    others = {name: {"from": "base", "image": name} for name in VALUES["from"] if key.name == "from"}
+    jobs = {"base": base, **others, "train": {"from": "base"}}
     spec: dict[str, Any] = json.loads(json.dumps({**HEAD, "volumes": VOLUMES, "queues": QUEUES, "jobs": jobs}))
     fitting = [name for name in BESIDE if f"{key.name}.".startswith(f"{name}.")]
     holder, beside = BESIDE[max(fitting, key=len)] if fitting else ("", {})
@@ -227,8 +226,7 @@ def _put(spec: Any, route: Steps, value: Any) -> None:
 
 
 def _plan(spec: dict[str, Any], folder: Path) -> tuple[Environment, dict[str, Planned]]:
-    text = yaml.safe_dump(spec, sort_keys=False, default_flow_style=False)
-    (folder / "environment.yaml").write_text(text)
+    (folder / "environment.yaml").write_text(json.dumps(spec, indent=1))  # a line for each key
     environment, _, problems = resolve(load(folder), SCHEMA)
     assert environment, [problem.message for problem in problems]
     planner = Planner(environment, PLUGINS, {})

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import commandline
 import pytest
 from builder import GONE, spec_with
 from checkout import REPOSITORY
@@ -83,7 +84,7 @@ TELLING = {
 
 
 def run(*arguments: str | Path, **environment: str) -> Any:
-    return CliRunner().invoke(app, ["explain", *map(str, arguments)], env=environment)
+    return commandline.run("explain", *arguments, **environment)
 
 
 def put(path: str, text: str) -> None:
@@ -364,7 +365,7 @@ def test_json_of_all_else() -> None:
     assert [row["object"] for row in told["objects"]] == ["queue/vision", "job/big", "job/small", "pvc/runs"]
     told = json.loads(run("environments/prod", "small", "--format", "json").stdout)
     job = told["job"]
-    assert job["strategy"] == {"name": "multi-worker", "why": "there is no ps, and 2 replicas of chief and worker"}
+    assert job["strategy"] == {"name": "multi-worker", "why": "2 replicas train together without a ps"}
     assert (job["pods"], job["minAvailable"]) == (2, 2)
     assert job["total"] == {"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "4"}
     assert job["roles"] == [

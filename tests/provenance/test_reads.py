@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builder import spec_with
+from commandline import run
 from plugged import Plugged, contribute, hook
-from repository import run
 
 from tfgitops.provenance.lookup import fields, route_of, select
 from tfgitops.provenance.origins import Provenance

@@ -8,12 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import commandline
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from tfgitops.cli import app
 from tfgitops.plugins.plain import printable
 from tfgitops.report import as_github
 from tfgitops.report.checkout import Checkout
@@ -42,7 +41,7 @@ def unescape(text: str) -> str:
 
 
 def run(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments), "--format", "github"])
+    return commandline.run(*arguments, "--format", "github")
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import commandline
 import pytest
-from typer.testing import CliRunner
 
-from tfgitops.cli import app
 from tfgitops.spec.schema.formats import complain
 from tfgitops.targets.kubernetes.image import Image, parse_image
 
@@ -40,7 +39,7 @@ def put(path: str, text: str) -> None:
 
 
 def run(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["images", *arguments])
+    return commandline.run("images", *arguments)
 
 
 def listed(*arguments: str) -> dict[str, Any]:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+import commandline
 import pytest
 from builder import cut, spec_with
 from checkout import REPOSITORY
 from jsonschema import Draft202012Validator
-from typer.testing import CliRunner
 
 from tfgitops import __version__, compile_environment
-from tfgitops.cli import app
 from tfgitops.report import as_sarif
 from tfgitops.report.checkout import Checkout
 
@@ -122,7 +121,7 @@ def put(path: Path | str, text: str) -> Path:
 
 
 def run(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments), "--format", "sarif"])
+    return commandline.run(*arguments, "--format", "sarif")
 
 
 def only(outcome: Any) -> dict[str, Any]:

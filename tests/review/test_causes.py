@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builder import cut
-from repository import Repository, run
+from commandline import run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from repository import Repository
 
 SPEC = "environments/prod/environment.yaml"
 TF2 = "    strategy: in-graph\n"

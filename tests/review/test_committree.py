@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builder import cut
-from repository import Repository, run
+from commandline import run
 
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.history import find_base
@@ -16,6 +16,8 @@ from tfgitops.spec.load import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from repository import Repository
 
 SPEC = "environments/prod/environment.yaml"
 JOB = "image: tf\nworker: 1\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builder import GONE, spec_with
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from repository import Repository

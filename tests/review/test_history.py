@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builder import GONE, cut, spec_with
-from repository import PROD, Repository, run
+from commandline import run
+from repository import PROD, Repository
 
 from tfgitops.review import history
 from tfgitops.review.history import find_base

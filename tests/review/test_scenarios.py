@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builder import spec_with
+from commandline import run
 from jsonschema import Draft202012Validator
-from repository import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

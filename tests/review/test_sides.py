@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builder import cut, spec_with
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from repository import Repository

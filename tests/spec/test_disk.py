@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import commandline
 import pytest
 from permissions import anybody, can_be_anybody
-from typer.testing import CliRunner
-
-from tfgitops.cli import app
 
 PROGRAM = Path(sys.executable).parent / "tfgitops"
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\n"
@@ -29,7 +27,7 @@ pytestmark = pytest.mark.skipif(not can_be_anybody(), reason="whoever may read a
 def run(*arguments: str | Path) -> Any:
     """Run the command line as one for whom permissions count; a pipe that it waits for ends the test."""
     with anybody(), at_most(30):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return commandline.run(*arguments)
 
 
 @contextmanager

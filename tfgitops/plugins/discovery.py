@@ -39,7 +39,9 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     points = entry_points(group=GROUP)
     local = project.plugins if project else ()
     _check_names(sorted({*points.names, *(Path(name).stem for name in local)}), without, project)
-    found = [_installed(point, seconds) for point in points if point.name not in without]
+    # Several plugins come from one distribution, and each access to its metadata parses a file.
+    about: dict[Any, Any] = {dist: dist.metadata if dist else {} for dist in {point.dist for point in points}}
+    found = [_installed(point, about[point.dist], seconds) for point in points if point.name not in without]
     found += [_local(project, name, seconds) for name in local if project and Path(name).stem not in without]
     return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced, without=without)
 
@@ -82,9 +84,9 @@ def _each_once(found: Iterable[Plugin]) -> Iterator[Plugin]:
         yield plugin
 
 
-def _installed(point: Any, seconds: float) -> Plugin:
-    bundled = point.dist is not None and point.dist.name == GROUP
-    plugin = Plugin(point.name, None, point.dist.version if point.dist else "", point.value, bundled)
+def _installed(point: Any, metadata: Any, seconds: float) -> Plugin:
+    bundled = metadata.get("Name") == GROUP
+    plugin = Plugin(point.name, None, metadata.get("Version", ""), point.value, bundled)
     return imported(plugin, point.load, 0 if bundled else seconds)
 
 

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.resources import files
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -65,6 +66,17 @@ class Plugin:
         return replace(self, fault=unusable(f"{self} {what}", hint))
 
 
+class _Manager(pluggy.PluginManager):
+    """Passes over what cannot be a hook: pluggy looks at each name of a module with care, and that takes longer."""
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> pluggy.HookimplOpts | None:
+        if isinstance(plugin, ModuleType):
+            found = vars(plugin).get(name)
+            if not callable(found) or issubclass(type(found), type):
+                return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
 @dataclass
 class Plugins:
     """Some plugins, asked in the order of their names. A plugin that cannot be used is in ``faults`` and not asked.
@@ -79,7 +91,7 @@ class Plugins:
     without: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def __post_init__(self) -> None:
-        self._manager = pluggy.PluginManager(GROUP)
+        self._manager = _Manager(GROUP)
         self._manager.add_hookspecs(hookspecs)
         self._callers: dict[str, list[tuple[Plugin, Call]]] = {}
         self._late: dict[str, Problem] = {}  # who did not come to an end, for all copies of this

@@ -105,7 +105,7 @@ _WHY = {
     "PodEvicted": "a gang that lost a pod would wait for it for ever",
     "TaskCompleted": "its end is the job's",
     "RestartPod": "the coordinator tolerates the loss of a worker",
-    "RestartJob": "without it the others would wait for ever",
+    "RestartJob": "without a restart, the other pods would wait forever",
 }
 """The reason for a policy, by its event; for failed pods, by its action."""
 

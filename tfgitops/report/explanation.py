@@ -246,7 +246,7 @@ def _job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
         ("queue", f"{summary.queue}  {summary.queue_origin.layer}, {_line_of(summary.queue_origin.span)}"),
         ("gang", gang),
     ]
-    more = f"name a field, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
+    more = f"add a field's name, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
     parts = [rows, _images(summary), _name(summary, paper.width - _INDENT), [("more", more)]]
     head, images, name, last = (
         [f"{paper.paint('bold', label.ljust(_INDENT))}{text}" for label, text in part] for part in parts
@@ -287,12 +287,12 @@ def _name(summary: Summary, width: int) -> Iterator[tuple[str, str]]:
     tasks = " and ".join(f"`{name}`" for name in sorted(MUTABLE_TASK))
     jobs = " and ".join(f"`{name}`" for name in sorted(MUTABLE_JOB))
     text = (
-        f"{summary.object} is the job's name and {DIGITS} digits of a digest. The digest covers `spec` without "
-        f"{jobs}, and without {tasks} of each task. These fields change in place, and so do labels and annotations of "
-        "the Job. Any other change makes a new run under a new name, and the old run is pruned."
+        f"{summary.object} is the job's name and {DIGITS} digits of a digest. The digest covers `spec`, except "
+        f"{jobs} of the Job, and {tasks} of each task. These fields change in place, and so do labels and annotations "
+        "of the Job. Any other change makes a new run under a new name, and the old run is pruned."
     )
     if summary.counted:
         names = " and ".join(filter(None, (", ".join(summary.counted[:-1]), summary.counted[-1])))
-        text += f" TF_CONFIG names every host, so new replicas of {names} also make a new run."
+        text += f" But TF_CONFIG names every host, so a change to `replicas` of {names} makes a new run, too."
     for index, line in enumerate(textwrap.wrap(text, width, break_on_hyphens=False)):
         yield "" if index else "name", line

@@ -111,7 +111,7 @@ def _blocks(review: Review) -> Iterator[Block]:
         if one.notes:
             yield Block(head=[""], rows=[f"- {_plain(note)}" for note in one.notes])
         if one.pinned:
-            yield Block(head=["", f"Pinned, whatever the spec says: {', '.join(one.pinned[:_ITEMS_MAX])}."])
+            yield Block(head=["", f"Kept by a pin: {', '.join(one.pinned[:_ITEMS_MAX])}."])
         if one.changes and one.unchanged:
             yield Block(head=["", f"Unchanged: {words.unchanged(one)}."])
 
@@ -119,7 +119,7 @@ def _blocks(review: Review) -> Iterator[Block]:
 def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
     if changes := one.of(verdict):
         jobs = sum(change.is_job for change in changes)
-        parts = ((jobs, "training"), (len(changes) - jobs, "further object"))
+        parts = ((jobs, "training"), (len(changes) - jobs, "other object"))
         summary = ", ".join(counted(number, thing) for number, thing in parts if number)
         head, rows = ["", f"**{_TITLES[verdict]}**", ""], list(map(_change, changes))
         yield _folded(head, rows, summary) if len(rows) > _OPEN_ROWS * 2 else Block(head=head, rows=rows)

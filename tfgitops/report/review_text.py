@@ -67,7 +67,7 @@ class _Page:
         for note in one.notes:
             yield from _wrapped(f"note: {printable(note)}", 2)
         if one.pinned:
-            yield from _wrapped(f"pinned, whatever the spec says: {', '.join(one.pinned)}", 2)
+            yield from _wrapped(f"kept by a pin: {', '.join(one.pinned)}", 2)
         if one.changes and one.unchanged:
             yield f"  unchanged: {words.unchanged(one)}"
 

@@ -98,7 +98,7 @@ def has_news(one: EnvironmentReview) -> bool:
 def unchanged(one: EnvironmentReview) -> str:
     """Count the unchanged objects of an environment."""
     others = one.unchanged - one.jobs_unchanged
-    return f"{counted(one.jobs_unchanged, 'training')}, {counted(others, 'further object')}"
+    return f"{counted(one.jobs_unchanged, 'training')}, {counted(others, 'other object')}"
 
 
 def stale(review: Review) -> list[tuple[str, str]]:

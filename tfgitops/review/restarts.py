@@ -183,7 +183,7 @@ def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
 
 def _way_out(folder: Path, group: Sequence[Restart]) -> str:
     """Name the flags to build with; a pin cannot keep a job in another namespace."""
-    named = f"build with --restart {folder.name}/{group[0].job.name} to let it start again (repeatable)"
+    named = f"build with --restart {folder.name}/{group[0].job.name} to restart that training (repeat for others)"
     if any(restart.moved for restart in group):
         return f"{named}, or with --restart-all; else leave `namespace` as it was: a pinned job cannot move"
-    return f"{named}, with --restart-all to let all start again, or with --pin-rest to keep the others running"
+    return f"{named}, with --restart-all to restart all, or with --pin-rest to pin the trainings that you do not name"

@@ -205,6 +205,6 @@ def _tags(one: EnvironmentReview) -> Iterator[Risk]:
                 if "@" not in image:
                     images.setdefault(image, []).append(change.title)
     for image, jobs in images.items():
-        users = f"{len(jobs)} trainings start" if len(jobs) > 1 else f"'{jobs[0]}' starts"
-        message = f"{users} with {image}, an image without a digest"
-        yield Risk("tag", one.name, message, "name it by its digest, `@sha256:…`, to know what runs")
+        users = f"{len(jobs)} trainings" if len(jobs) > 1 else f"'{jobs[0]}'"
+        message = f"{users} will run {image}, an image without a digest"
+        yield Risk("tag", one.name, message, "add its digest, `@sha256:…`, so that the image cannot change")

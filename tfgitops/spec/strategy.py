@@ -34,13 +34,13 @@ def infer(roles: Sequence[Role], given: str | None, at: Route) -> tuple[str, str
 def _infer(counts: dict[str, int]) -> tuple[str, str]:
     leaders = counts.get("chief", 0) + counts.get("worker", 0)
     if not counts:
-        return "none", "there are only further tasks"
+        return "none", "the job has no TensorFlow role"
     if "ps" in counts and "chief" not in counts:
         return "between-graph", "there is a ps and no chief"
     if "ps" in counts:
         return "parameter-server", "there are chief, ps and worker"
     if leaders > 1:
-        return "multi-worker", f"there is no ps, and {leaders} replicas of chief and worker"
+        return "multi-worker", f"{leaders} replicas train together without a ps"
     return "mirrored", "one replica trains alone"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.places import NOT_FROM
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -90,21 +91,34 @@ def join(
     if names := sorted(without):
         for holder in _HOLDERS:
             core["$defs"][holder]["x-left-out"] = _left_out(names)
+    settings: dict[str, dict[str, Any]] = {}
+    for fragment in fragments:
+        if fragment.site == SETTINGS:
+            own = settings.setdefault(fragment.owner, {})
+            if fragment.key in own:
+                clashes.append(_owned(fragment, fragment.owner))
+            else:
+                own[fragment.key] = dict(fragment.schema)
+    return _resolved({"core": core, "settings": settings}), clashes
+
+
+@by_content(16)
+def _resolved(joined: dict[str, Any]) -> SpecSchema:
+    """Resolve the references of the joined schema; one process may find the same plugins again and again."""
+    core = joined["core"]
     resolve = _References({"core.schema.json": core, "pod.schema.json": schema_file("pod.schema.json")})
     environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
     widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
-    settings: dict[str, dict[str, Any]] = {}
-    for fragment in fragments:
-        if fragment.site == SETTINGS:
-            shape = {"type": "object", "additionalProperties": False, "properties": {}}
-            own = settings.setdefault(fragment.owner, shape)["properties"]
-            if fragment.key in own:
-                clashes.append(_owned(fragment, fragment.owner))
-            else:
-                own[fragment.key] = resolve(dict(fragment.schema), "core.schema.json")
-    return SpecSchema(environment, job, job["properties"]["worker"], widener, job_widener, settings), clashes
+    settings = {
+        owner: {
+            "type": "object", "additionalProperties": False,
+            "properties": {key: resolve(one, "core.schema.json") for key, one in own.items()},
+        }
+        for owner, own in joined["settings"].items()
+    }  # fmt: skip
+    return SpecSchema(environment, job, job["properties"]["worker"], widener, job_widener, settings)
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:

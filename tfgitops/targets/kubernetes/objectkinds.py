@@ -112,7 +112,7 @@ _FROZEN_DATA: tuple[Route, ...] = (("binaryData",), ("data",), ("immutable",), (
 def is_immutable(old: Json, new: Json, at: Route) -> bool:
     """Tell whether Kubernetes would refuse that two manifests of one object differ at a route.
 
-    Volcano's Jobs and Queues have rules of their own (`targets.volcano.update`). A claim may grow, where its storage
+    Volcano's Jobs and Queues have rules of their own (`targets.volcano.defaults`). A claim may grow, where its storage
     class allows it, and never shrink.
     """
     kind = str(new.get("kind"))
