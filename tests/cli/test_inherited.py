@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from workspace import HEAD, PROD, put, run
+from commandline import run
+from workspace import HEAD, PROD, put
 
 if TYPE_CHECKING:
     from pathlib import Path

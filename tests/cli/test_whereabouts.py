@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from commandline import run
 from repository import Repository
 from typer.testing import CliRunner
-from workspace import HEAD, MANIFEST, PROD, TRAIN, put, run
+from workspace import HEAD, MANIFEST, PROD, TRAIN, put
 
 from tfgitops.cli import app
 

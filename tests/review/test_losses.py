@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from repository import Repository

@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from repository import Repository

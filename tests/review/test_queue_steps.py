@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builder import spec_with
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from repository import run
+from commandline import run
 
 if TYPE_CHECKING:
     from repository import Repository
