@@ -49,11 +49,9 @@ def _single(value: Any, kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
 def _truth(value: bool, kinds: Sequence[str], schema: Mapping[str, Any]) -> str:  # noqa: FBT001 - it is the value
     if "string" in kinds:
         return "" if "format" in schema else f'quote it, if the text is meant: "{str(value).lower()}"'
-    return (
-        ("write a number, such as 1" if value else "leave it out; `~` removes an inherited one")
-        if "integer" in kinds
-        else ""
-    )
+    if "integer" in kinds:
+        return "write a number, such as 1" if value else "leave it out; `~` removes an inherited one"
+    return ""
 
 
 def _text_or_number(value: Any, kinds: Sequence[str], schema: Mapping[str, Any]) -> str:
