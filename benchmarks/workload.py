@@ -54,7 +54,7 @@ def trainings(count: int) -> list[Training]:
         Training(
             name=f"train-{i:05d}",
             image=f"registry.example/ml/trainer:v1.{i % 40}.0",
-            command=f"python -m trainer.main --model m{i % 17} --epochs {5 + i % 20}\nsync\n",
+            command=f"sync\npython -m trainer.main --model m{i % 17} --epochs {5 + i % 20}\n",
             ps=1 + i % 2,
             workers=2 + i % 3,
             gpus=1 + i % 4,
