@@ -92,7 +92,7 @@ IN_A_JOB = {
     "tpus: 4": "write `gpu: {count: 4, resource: google.com/tpu}`",
     "gpu: {nvidia.com/gpu: 1}": "the key is `count`",
     "gpu: {model: A100}": "the key is `product`",
-    "gpu: A100": "for one product, write {count: 1, product: …}",
+    "gpu: A100": "to choose the product, write {count: 1, product: …}",
     "gpu: true": "write a number, such as 1",
     "gpuMemory: 10": "`gpu: {vgpu: {memory: …}}`",
     "cpu: {min: 1}": "the key is `request`",
