@@ -33,7 +33,7 @@ _ITEMS_MAX = 40
 _STALE_MAX = 3
 _TITLES: dict[Verdict, str] = {
     "refused": "Refused by the cluster", "renamed": "Renamed, and start anew",
-    "restart": "Change in place, and restart", "added": "New", "removed": "Go away",
+    "restart": "Change in place, and restart", "added": "New", "removed": "Removed",
     "in place": "Change in place",
 }  # fmt: skip
 

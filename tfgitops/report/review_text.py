@@ -22,7 +22,7 @@ _STALE_MAX = 5
 _BECOMES: dict[Verdict, tuple[str, str]] = {
     "refused": ("refused by the cluster", "error"), "renamed": ("renamed, and starts anew", "warning"),
     "restart": ("changes in place, and restarts", "warning"), "added": ("new", "help"),
-    "removed": ("goes away", "error"), "in place": ("changes in place", "note"),
+    "removed": ("removed", "error"), "in place": ("changes in place", "note"),
 }  # fmt: skip
 """The title of those of which something becomes, and its style."""
 

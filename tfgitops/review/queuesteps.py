@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
     Applied = tuple[object, Change]
 
-_BUSY = "make two commits: first the jobs leave that queue; this change follows when their pods have ended"
+_BUSY = (
+    "make two commits: first the jobs leave the queue {parent}; then, when their pods have ended, the rest. Or put the "
+    "new queues below another new queue"
+)
 _LEVELS = "make three commits: lower the shares of the lower queues, change the upper ones, then raise the lower ones"
 
 
@@ -47,15 +50,18 @@ class Rollout:
         self._apply(first, queues)
         never, _ = self._apply([one for one in self._changes if id(one[1]) in late], queues)
         names = a_few([change.title for _, change in first if not change.is_job])
+        changes = {id(change): change for _, change in self._changes}
+        uppers = {_parent(change.manifest) for change in changes.values() if not change.is_job}
         found = {}
         for one, reason in faults.items():
-            way_out = _BUSY if "pods run in" in reason else _LEVELS
+            way_out = _BUSY.format(parent=_parent(changes[one].manifest)) if "pods run in" in reason else _LEVELS
             if one not in late:
                 way_out = self._without_kept(one)
             elif one not in never:
-                way_out = f"make two commits: first {names}; this change follows when the first is applied"
+                way_out = f"make two commits: first {names}; then, when that is applied, the rest"
             way_out += "" if one in stuck else "; or wait, since it passes when the controller tries again"
-            found[one] = {"verdict": "refused", "reason": reason, "way_out": way_out, "stuck": one in stuck}
+            early = "; it is applied before the queues below it" * (changes[one].new_name in uppers)
+            found[one] = {"verdict": "refused", "reason": reason + early, "way_out": way_out, "stuck": one in stuck}
         return found
 
     def _without(self, names: Collection[str]) -> dict[str, Json]:

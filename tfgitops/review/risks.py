@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.phrases import near
-from tfgitops.review.refusals import edited_pins
+from tfgitops.review.refusals import another_name, edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.committed import MANIFESTS
@@ -41,10 +41,10 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
-_LOST = "Volcano loses a new run, and nothing ends it"
-_RETURN = (
-    "set `rerun` for a name of its own, or wait until they are gone, and see that its folders may be written again"
-)
+_LOST = "Volcano may lose the new run, and then nothing ends it"
+_RETURN = "wait that long, or set `rerun` for a name of its own"
+_LOSABLE = 2
+"""How many times the seconds of its pods' end a name is in danger: Volcano looks again after as long at most."""
 _NO_LINE = (NO_LINE, "")
 
 
@@ -79,18 +79,15 @@ def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:
+    found: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in one.changes:
         if change.verdict == "refused":
-            message = f"{change.kind} '{change.title}' is refused, and stops the sync of what comes after it"
-            yield Risk("refused", one.name, message, _way_out(change))
-
-
-def _way_out(change: Change) -> str:
-    if change.way_out:
-        return change.way_out
-    if change.kind == "PersistentVolumeClaim":
-        return "declare another volume under another name, and move what is in it"
-    return "give the object another name"
+            found[change.kind, change.way_out or another_name(change)].append(change)
+    for (kind, way_out), changes in found.items():
+        said = "is refused, and stops the sync of what comes after it"
+        if len(changes) > 1:
+            kind, said = f"{kind}s", "are refused, and stop the sync of what comes after them"
+        yield Risk("refused", one.name, f"{kind} {listing([change.title for change in changes])} {said}", way_out)
 
 
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
@@ -105,7 +102,11 @@ def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
 def _fate(manifest: Json) -> str:
     """Say what a controller does with an object that is no longer in Git, by its annotations."""
     if controller := kept_by(manifest):
-        return f"{controller} keeps it, and nothing describes it any more"
+        if manifest["kind"] == "Namespace":
+            return f"{controller} keeps it in the cluster, with all that is in it"
+        name = manifest["metadata"]["name"]
+        what = f"queue {name}" if is_queue(manifest) else f"pvc {name} -n {manifest['metadata']['namespace']}"
+        return f"{controller} keeps it in the cluster. When nobody needs it any more: kubectl delete {what}"
     return "`kubectl apply` leaves it; `kubectl apply --prune` deletes it, and what is in it"
 
 
@@ -131,7 +132,9 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         message = f"{listed} returns to {returning[0].new_name}, which ran before: it will run again"
         if len(returning) > 1:
             message = f"{listed} return to names that ran before (as {returning[0].new_name}): they will run again"
-        message += f". While pods of that name still end, for up to {grace} s, {_LOST}"
+        if any("(RUN)" in str(change.after) for change in returning):
+            message += ", and $(RUN) names the old folders"
+        message += f". For up to {_LOSABLE * grace} s after the earlier run is removed, {_LOST}"
         yield Risk("returns", one.name, message, _RETURN)
 
 
