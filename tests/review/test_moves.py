@@ -73,6 +73,60 @@ def test_a_folder_that_only_moves_asks_nothing(repository: Repository) -> None:
     repository.build()
 
 
+@pytest.mark.parametrize("other", ["", "cluster: live\n", "cluster: prod\n"])
+def test_a_folder_that_names_no_cluster_stays_on_its_own(repository: Repository, other: str) -> None:
+    """A neighbour of pin-2: by default a cluster has the name of its folder."""
+    repository.prod(("cluster: eu-1\n", ""))
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.edit("environments/live/environment.yaml", ("kind: Environment\n", f"kind: Environment\n{other}"))
+    _bump(repository)
+    moves = "live" not in other
+    assert run("build").exit_code == moves
+    changes = _changes(repository)
+    assert [one.rpartition(" ")[0] for one in changes["environments/live"]] == (["new run"] if moves else ["added"]) * 3
+    assert len(changes["environments/prod"]) == (0 if moves else 3)
+
+
+def test_folders_that_name_no_cluster_stay_apart(repository: Repository) -> None:
+    for name in ("a", "b"):
+        text = TWIN.format(name=name).replace("cluster: eu\n", "").replace(f"ml-{name}", "ml")
+        repository.write(f"environments/{name}/environment.yaml", text)
+    repository.keep()
+    for old, new in (("a", "c"), ("b", "d")):
+        _move(repository, old, new)
+    repository.build()
+    assert not any(_changes(repository).values())
+    text = " ".join(repository.review().stdout.split())
+    assert "environments/c (cluster c): was environments/a" in text
+    assert "environments/d (cluster d): was environments/b" in text
+    shutil.rmtree(repository.top / "environments/c")  # the one is removed, and the other one goes on
+    assert [one.partition(" ")[0] for one in _changes(repository)["environments/a"]] == ["removed"]
+
+
+@pytest.mark.parametrize("gitops", ["argocd", "flux", "none"])
+def test_a_moved_folder_needs_another_path_in_its_controller(repository: Repository, gitops: str) -> None:
+    repository.prod(("gitops: argocd", f"gitops: {gitops}"))
+    repository.keep()
+    _move(repository, "prod", "live")
+    document = json.loads(repository.review("--format", "json").stdout)
+    said = {risk["code"]: (risk["message"], risk["advice"]) for risk in document["risks"]}
+    assert said.keys() == (set() if gitops == "none" else {"folders"})
+    if said:
+        message, advice = said["folders"]
+        assert message == "its manifests were in environments/prod/manifests"
+        assert advice.startswith("change `path` in its " + {"argocd": "Application", "flux": "Kustomizations"}[gitops])
+
+
+def test_a_name_returns_in_a_moved_folder_too(repository: Repository) -> None:
+    _bump(repository)
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.base(("tf:2.22", "tf:2.21"))
+    document = json.loads(repository.review("--format", "json").stdout)
+    assert [risk["environment"] for risk in document["risks"] if risk["code"] == "returns"] == ["environments/live"]
+
+
 @pytest.mark.parametrize("kept", ["environment.yaml", "jobs/bert.yaml"])
 def test_the_guard_follows_a_job_into_another_environment(repository: Repository, kept: str) -> None:
     """The case his-2."""

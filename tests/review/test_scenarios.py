@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,38 @@ def _a_queue_moves_below_another(repository: Repository) -> None:
     repository.prod(("  vision: {capability", "  all: {}\n  vision: {parent: all, capability"))
 
 
+def _fewer_replicas(repository: Repository) -> None:
+    repository.prod(("shard: {replicas: 4,", "shard: {replicas: 2,"))
+
+
+def _split_queue(repository: Repository) -> None:
+    below = "".join(f"  {name}: {{parent: vision, capability: {{nvidia.com/gpu: 4}}}}\n" for name in ("faces", "texts"))
+    repository.prod(("volumes:\n  logs", f"{below}volumes:\n  logs"), ("  queue: vision\n", "  queue: faces\n"))
+
+
+def _moved_shares(repository: Repository) -> None:
+    below = "".join(f"  {name}: {{parent: vision, deserved: {{nvidia.com/gpu: 4}}}}\n" for name in ("faces", "texts"))
+    repository.prod(
+        ("gpu: 8}}\n", f"gpu: 8}}, deserved: {{nvidia.com/gpu: 8}}}}\n{below}"),
+        ("  queue: vision\n", "  queue: faces\n"),
+    )
+    repository.build("--restart-all", "--queues-at-once")
+    repository.commit("two levels")
+    repository.git("branch", "--quiet", "--force", "main")
+    text = repository.read(PROD_SPEC).replace("gpu: 8}", "gpu: 6}").replace("gpu: 4}", "gpu: 3}")
+    repository.write(PROD_SPEC, text)
+
+
+def _revert(repository: Repository) -> None:
+    _image_bump_in_one_job(repository)
+    repository.keep()
+    repository.prod(("    image: registry.example.com/tf:2.22\n", ""))
+
+
+def _moved_folder(repository: Repository) -> None:
+    shutil.move(repository.top / "environments/prod", repository.top / "environments/live")
+
+
 def _many_things(repository: Repository) -> None:
     _bump_in_defaults(repository)
     _priority_class(repository)
@@ -102,6 +135,11 @@ SCENARIOS: dict[str, Callable[[Repository], None]] = {
     "priority": _priority_class,
     "storage-class": _storage_class,
     "claim-grows": _claim_grows,
+    "scale-down": _fewer_replicas,
+    "split-queue": _split_queue,
+    "shares": _moved_shares,
+    "revert": _revert,
+    "moved": _moved_folder,
     "rename": _rename,
     "removal": _removal,
     "new": _another_environment,

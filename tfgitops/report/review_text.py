@@ -105,8 +105,7 @@ class _Page:
         if change.is_job and change.verdict in ("added", "removed"):
             name += f"  ({change.new_name or change.old_name})"
         yield f"    {printable(name)}"
-        if change.verdict != "refused" or not change.reason:
-            yield from self._fields(words.fields_of(change), 8)
+        yield from self._fields(words.fields_of(change), 8)
         if change.reason:
             yield from _wrapped(printable(change.reason), 8)
 

@@ -113,7 +113,7 @@ class LastRuns:
 
     def _gave(self, home: str, taker: Environment, job: str) -> bool:
         """Tell whether another environment had the training of a job in HEAD, and does not have it any more."""
-        from tfgitops.review.environmentreview import cluster_at  # noqa: PLC0415 - for jobs that may have moved
+        from tfgitops.review.environmentreview import cluster_at, names_cluster  # noqa: PLC0415 - for jobs that may have moved
 
         assert self.head is not None
         folder = self.head.top / home
@@ -121,9 +121,11 @@ class LastRuns:
             return False
         if home not in self._clusters:
             self._clusters[home] = cluster_at(self.head, folder)
-        if self._clusters[home] not in (None, taker.cluster):
-            return False
-        if not is_there(folder / SPEC):
+        gone, cluster = not is_there(folder / SPEC), self._clusters[home]
+        if cluster not in (None, taker.cluster):  # but a folder that names no cluster stays on its own if it moves
+            was_there = self.head.path(taker.folder / SPEC) in self.head.blobs
+            return gone and cluster == folder.name and not names_cluster(taker) and not was_there
+        if gone:
             return True
         if home not in self._present:
             compiled = compile_environment(folder, self._session.plugins, self._session.project)

@@ -36,9 +36,9 @@ Row = tuple[str, str, str, str, str]
 
 _STATES = {
     ("new", False): "all of it is new",
-    ("new", True): "new, and has objects that another environment had",
+    ("new", True): "new, with objects that another environment had",
     ("gone", False): "there is no spec any more: all of it goes",
-    ("gone", True): "there is no spec any more: what is not listed is another environment's now",
+    ("gone", True): "there is no spec any more: objects that are not listed belong to another environment now",
     ("broken", False): "does not compile: see the problems",
 }
 
@@ -46,6 +46,8 @@ _STATES = {
 def state(one: EnvironmentReview) -> str:
     """Say what becomes of an environment as a whole, to stand behind its name; "" if it is as it was."""
     said = _STATES.get((one.state, one.shared), "")
+    if one.moved:
+        said = f"was {named(one.moved)}" if one.state == "new" else f"is {named(one.moved)} now"
     if one.other_cluster:
         said = f"it is on cluster {one.other_cluster} now, so all of it goes from here"
         if one.state == "new":
@@ -92,7 +94,7 @@ def _manifests(number: int, what: str) -> str:
 
 def has_news(one: EnvironmentReview) -> bool:
     """Tell whether there is anything to say of an environment."""
-    return bool(one.changes or one.notes) or one.state != "compared"
+    return bool(one.changes or one.notes) or one.state not in ("compared", "gone" if one.moved else "")
 
 
 def unchanged(one: EnvironmentReview) -> str:

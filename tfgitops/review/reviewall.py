@@ -14,10 +14,12 @@ from tfgitops.review.environmentreview import (
     committed,
     differences_of,
     joined_between,
+    names_cluster,
     review_environment,
     review_gone,
 )
 from tfgitops.review.history import find_base, find_head
+from tfgitops.review.pairing import training
 from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
@@ -64,9 +66,7 @@ def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
     They stand by cluster, and by what identifies the object. Git does not know what was deleted by hand since.
     """
     kept: Kept = defaultdict(dict)
-    tops = {
-        f"{base.path(one.folder)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster
-    }
+    tops = {f"{base.path(one.home)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster}
     removed = base.removed([*tops], ("queue-", "pvc-")) if tops else {}
     for top, path in ((top, path) for top in tops for path in removed if path.startswith(top)):
         text = removed[path].decode(errors="replace")
@@ -117,6 +117,7 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         gone = review_gone(place, old, base) if old and not is_there(place / SPEC) else None
         if gone and (gone.changes or base.path(place / SPEC) in base.blobs):  # else others wrote it
             found.append(replace(gone, **differences_of(place, ())))
+    found = _renamed(found)
     known = {one.folder for one in found}
     for left in session.abandoned:  # manifests that had no spec at the base either
         if left not in known:
@@ -127,6 +128,24 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
                 )
             )  # fmt: skip
     return found
+
+
+def _renamed(found: Sequence[EnvironmentReview]) -> list[EnvironmentReview]:
+    """Put what is gone on the cluster of the new folder that has most of it, if neither spec names a cluster."""
+    new = [one for one in found if one.state == "new" and one.compiled and not names_cluster(one.compiled.environment)]
+    gone = [one for one in found if one.state == "gone" and one.cluster == one.folder.name and not one.other_cluster]
+    clusters: dict[Path, str] = {}
+    for one in new:
+        most = max(gone, key=lambda other: len(_known(one) & _known(other)), default=one)
+        if most is not one and _known(one) & _known(most):
+            clusters[most.folder] = one.cluster
+    return [replace(one, cluster=clusters.get(one.folder, one.cluster)) for one in found]
+
+
+def _known(one: EnvironmentReview) -> set[tuple[str, ...]]:
+    """Return by what a cluster knows the objects of an environment, and its trainings."""
+    manifests = [change.manifest for change in one.changes]
+    return {*map(identity, manifests), *filter(None, map(training, manifests))}
 
 
 def _on_its_clusters(compiled: Compiled, was: Mapping[str, str] | None, base: Base) -> Iterator[EnvironmentReview]:

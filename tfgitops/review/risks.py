@@ -6,13 +6,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
-from tfgitops.review.phrases import near
+from tfgitops.review.phrases import named, near
 from tfgitops.review.refusals import another_name, edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import a_few
-from tfgitops.targets.gitops import folder_news, kept_by
+from tfgitops.targets.gitops import MOVED, folder_news, kept_by
 from tfgitops.targets.kubernetes.containers import GRACE
 from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
@@ -84,10 +84,10 @@ def _refused(one: EnvironmentReview) -> Iterator[Risk]:
         if change.verdict == "refused":
             found[change.kind, change.way_out or another_name(change)].append(change)
     for (kind, way_out), changes in found.items():
-        said = "is refused, and stops the sync of what comes after it"
-        if len(changes) > 1:
-            kind, said = f"{kind}s", "are refused, and stop the sync of what comes after them"
-        yield Risk("refused", one.name, f"{kind} {listing([change.title for change in changes])} {said}", way_out)
+        names, many = listing([change.title for change in changes]), len(changes) > 1
+        does, whom = ("are refused, and stop", "them") if many else ("is refused, and stops", "it")
+        message = f"{kind}{'s' * many} {names} {does} the sync of what comes after {whom}"
+        yield Risk("refused", one.name, message, way_out)
 
 
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
@@ -119,7 +119,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     }
     if not new or one.compiled is None or one.other_cluster:  # where nothing of it ran before
         return
-    top = base.path(one.folder)
+    top = base.path(one.home)
     paths = {f"{top}/manifests/{path}": path for path in new}
     earlier = base.earlier(sorted(paths))
     returning = []
@@ -192,9 +192,12 @@ def _growing(one: EnvironmentReview) -> Iterator[Risk]:
 
 
 def _folders(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
-    """Find the folders that come or go: Flux applies each by an object of its own."""
-    if one.compiled and one.controller == "flux" and one.state == "compared":
-        top = f"{base.path(one.folder)}/{MANIFESTS}/"
+    """Find the folders that come or go: Flux applies each by an object of its own; Argo CD one for all."""
+    if one.state == "new" and one.moved and one.controller in MOVED:
+        message = f"its manifests were in {named(one.moved)}/{MANIFESTS}"
+        yield Risk("folders", one.name, message, MOVED[one.controller])
+    if one.compiled and one.controller == "flux" and (one.state == "compared" or one.home != one.folder):
+        top = f"{base.path(one.home)}/{MANIFESTS}/"
         was = [path.removeprefix(top) for path in base.blobs if path.startswith(top)]
         for message, advice in folder_news(was, [file.path for file in one.compiled.files]):
             yield Risk("folders", one.name, message, advice)
