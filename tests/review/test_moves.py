@@ -118,6 +118,24 @@ def test_a_moved_folder_needs_another_path_in_its_controller(repository: Reposit
         assert advice.startswith("change `path` in its " + {"argocd": "Application", "flux": "Kustomizations"}[gitops])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("storageClass: fast", "storageClass: slow", "TF501"),
+        ("  vision: {", "  some: {parent: vision}\n  vision: {", "TF607"),
+    ],
+)
+def test_a_change_that_cannot_be_applied_stops_the_build_of_a_moved_folder_too(
+    repository: Repository, old: str, new: str, code: str
+) -> None:
+    repository.prod((old, new))
+    if code == "TF607":
+        repository.prod(("  queue: vision", "  queue: some"))
+    _move(repository, "prod", "live")
+    result = run("build", "--restart-all")
+    assert (result.exit_code, code in result.stderr) == (1, True), result.output
+
+
 def test_a_name_returns_in_a_moved_folder_too(repository: Repository) -> None:
     _bump(repository)
     repository.keep()

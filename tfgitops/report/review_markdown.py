@@ -178,7 +178,8 @@ def _change(change: Change) -> str:
         return f"- {_code(change.old_name)} → {_code(change.new_name)}"
     if change.verdict in ("added", "removed"):
         return f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
-    return f"- {name}: {'; '.join([*_fields(words.fields_of(change)), *([_plain(change.reason)] if change.reason else [])])}"
+    said = [*_fields(words.fields_of(change)), *([_plain(change.reason)] if change.reason else [])]
+    return f"- {name}: {'; '.join(said)}"
 
 
 def _queues(review: Review) -> Iterator[str]:

@@ -33,7 +33,7 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
         span = environment.places.span((*one.because[:2], "pin"))
         yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
     provenance = Provenance(environment, session.plugins)
-    there = last.committed(compiled.folder, [one for one in wanted if not one.text])
+    there = last.committed(compiled.folder, [one for one in wanted if not one.text], last.at(compiled))
     for one in wanted:
         change = there[one.path].change(one) if one.path in there else None
         if change and change.verdict == "refused":

@@ -18,7 +18,7 @@ from tfgitops.review.environmentreview import (
     review_environment,
     review_gone,
 )
-from tfgitops.review.history import find_base, find_head
+from tfgitops.review.history import find_base
 from tfgitops.review.pairing import training
 from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
@@ -76,10 +76,9 @@ def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
     return kept
 
 
-def stuck_queues(compiled: Compiled, session: Session) -> Iterator[Diagnostic]:
+def stuck_queues(compiled: Compiled, head: Base | None) -> Iterator[Diagnostic]:
     """Yield a problem for each change of queues since HEAD that stays refused however often it is applied."""
-    folder, head = compiled.folder, find_head(session.project.root, [compiled.folder])
-    was = committed(head, [folder]).get(head.path(folder)) if head else None
+    was = committed(head, [compiled.folder]).get(head.path(compiled.folder)) if head else None
     routes = {planned.path: planned.because for planned in compiled.objects}
     for one in with_refused(_on_its_clusters(compiled, was, head), {}) if head else ():
         for change in one.changes:
