@@ -424,3 +424,20 @@ def test_the_page_shows_the_guard_and_a_review_as_they_are(repository: Repositor
     _bump_in_defaults(repository)
     assert guard in run("build").stderr
     assert review == (GOLDEN / "many.txt").read_text(encoding="utf-8")
+
+
+def test_a_policy_of_a_role_is_told_from_the_jobs_own(repository: Repository) -> None:
+    """A cluster of one pod has its policy at the task, a larger one at the job."""
+    repository.prod(("worker: {replicas: 2, cpu: 8", "worker: {replicas: 1, cpu: 8"))
+    text = repository.review().stdout
+    assert "\n      policies[PodFailed] (gone)\n" in text
+    assert "\n      worker: policies[PodFailed] (new)\n" in text
+
+
+def test_a_scale_down_says_what_goes_on_and_what_it_takes(repository: Repository) -> None:
+    policies = "policies: [{event: PodEvicted, action: RestartPod}]"
+    repository.prod(("cpu: 2, minAvailable: 1}", f"cpu: 2, minAvailable: 1, {policies}}}"))
+    repository.keep()
+    _fewer_replicas(repository)
+    text = " ".join(repository.review().stdout.split())
+    assert "2 pods end, and the others go on; Volcano takes 2 removed pods of shard for evicted, and PodEvicted" in text

@@ -220,7 +220,10 @@ def compared(path: str, before: Json, after: Json) -> Change:
     reason = ""
     if jobs and verdict == "in place":
         disturbs, reason = scale_down(before, after)
-        verdict, reason = "restart" if disturbs else "in place", reason or _limits(before, after)
+        if disturbs:
+            verdict = "restart"
+        else:
+            reason = "; ".join(filter(None, (_limits(before, after), reason)))
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 

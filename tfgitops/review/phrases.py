@@ -156,15 +156,20 @@ def fields_of(change: Change) -> list[Field]:
 def _fields(change: Change) -> dict[Field, Field]:
     """Return the fields that differ without their roles, each with the same field as it is said with them."""
     grouped: dict[Field, list[str]] = {}
-    for field, remark in _telling(change):
-        role, name = _short(field.path)
-        holders = grouped.setdefault(_said(field, name + remark), [])
+    telling = [(*_short(field.path), field, remark) for field, remark in _telling(change)]
+    of_job = {name: _said(field, name + remark) for role, name, field, remark in telling if not role}
+    apart = set()  # a role's fields that else look like the job's own
+    for role, name, field, remark in telling:
+        said = _said(field, name + remark)
+        holders = grouped.setdefault(said, [])
         if role and role not in holders:
             holders.append(role)
+        if of_job.get(name, said) != said:
+            apart.add(said)
     number = len(change.manifest["spec"].get("tasks") or ()) if change.is_job else 0
     return {
         (name, before, after): (f"{', '.join(holders)}: {name}", before, after)
-        if holders and len(holders) < number and name != _ADDRESSES
+        if holders and (len(holders) < number or (name, before, after) in apart) and name != _ADDRESSES
         else (name, before, after)
         for (name, before, after), holders in grouped.items()
     }

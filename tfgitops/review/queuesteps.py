@@ -73,7 +73,9 @@ class Rollout:
         for name in self._kept:
             fewer = [other for other in needed if other != name]
             needed = needed if change in self._apply(self._changes, self._without(fewer))[0] else fewer
-        return f"queues that go from Git stay; when this is applied: kubectl delete queue {' '.join(needed)}"
+        return (
+            f"a queue that leaves Git stays in the cluster: after this commit, kubectl delete queue {' '.join(needed)}"
+        )
 
     def _apply(self, changes: Sequence[Applied], queues: dict[str, Json]) -> tuple[dict[int, str], Collection[int]]:
         """Change ``queues`` level by level; return all refusals, and those that stay until somebody else acts."""

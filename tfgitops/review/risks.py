@@ -124,8 +124,10 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     earlier = base.earlier(sorted(paths))
     returning = []
     for full, path in paths.items():
-        line = f"\n  name: {new[path].new_name}\n".encode()
-        if any(line in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
+        metadata = new[path].manifest["metadata"]
+        lines = [f"\n  {key}: {metadata[key]}\n".encode() for key in ("name", "namespace")]
+        texts = (content.replace(b"\r\n", b"\n") for content in earlier.get(full, ()))
+        if any(all(line in text for line in lines) for text in texts):
             returning.append(new[path])
     if returning:
         listed, grace = listing([change.title for change in returning]), max(_grace(change) for change in returning)
