@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import spec_with
 from commandline import run
 
 if TYPE_CHECKING:
@@ -102,6 +103,28 @@ def test_folders_that_name_no_cluster_stay_apart(repository: Repository) -> None
     assert "environments/d (cluster d): was environments/b" in text
     shutil.rmtree(repository.top / "environments/c")  # the one is removed, and the other one goes on
     assert [one.partition(" ")[0] for one in _changes(repository)["environments/a"]] == ["removed"]
+
+
+@pytest.mark.parametrize("cluster", ["cluster: eu-1\n", ""])
+@pytest.mark.parametrize("path", ["environments/live", "environments/prod"])
+def test_either_path_of_a_moved_folder_is_enough(repository: Repository, path: str, cluster: str) -> None:
+    repository.prod(("cluster: eu-1\n", cluster))
+    other = spec_with(
+        repository.read(f"{PROD}/environment.yaml"), {"namespace": "other", "queues.vision": {"external": True}}
+    )
+    repository.write("environments/other/environment.yaml", other)
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.write("environments/more/environment.yaml", other.replace("namespace: other", "namespace: more"))
+    text = repository.review(path).stdout
+    assert "Nothing will change" in text
+    assert f"environments/live (cluster {cluster[9:-1] or 'live'}): was environments/prod" in text
+    assert "environments/more" not in text
+    assert "environments/other" not in text
+    _bump(repository)
+    document = json.loads(repository.review(path, "--format", "json").stdout)
+    (vision,) = document["queues"]
+    assert vision["jobs"]["before"] == (9 if cluster else 3)
 
 
 @pytest.mark.parametrize("gitops", ["argocd", "flux", "none"])

@@ -47,7 +47,12 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
+    asked = {one.folder for one in found}
+    if any(one.state in ("new", "gone") for one in found):  # it may have moved, from or to where nobody looks
+        base = _base(session, [session.project.root, *_places(results, paths), *session.project.versions], ref)
+        found = _compared(session, [*results, *_new(session, base)], base)
     found = joined_between(sorted(found, key=lambda one: one.name), base, session)
+    found = [one for one in found if {one.folder, one.moved} & asked]
     others = _others(session, found)
     found = with_refused(found, _kept(found, base), others)
     problems: list[Problem] = []
@@ -58,6 +63,13 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
         beside=tuple(phrases.named(one.folder) for one in others),
         outside=tuple(phrases.near(shown(path)) for path in session.project.versions if base.has_changed(path)),
     )  # fmt: skip
+
+
+def _new(session: Session, base: Base) -> Iterator[Compiled]:
+    """Compile the environments that the base does not have, without those that are reviewed in any case."""
+    for folder in survey(session.project.root).environments:
+        if folder not in session.folders and base.path(folder / SPEC) not in base.blobs:
+            yield compile_environment(folder, session.plugins, session.project)
 
 
 def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
@@ -164,7 +176,8 @@ def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compil
     clusters, root = {one.cluster for one in found}, session.project.root
     tops = (next((up for up in one.folder.parents if up.name == "environments"), one.folder.parent) for one in found)
     beside = {*tops} - {root, *root.parents}
-    folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
+    folders = {folder for parent in beside for folder in survey(parent).environments}
+    folders -= {*session.folders, *(one.folder for one in found)}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
 
