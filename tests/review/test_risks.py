@@ -139,7 +139,7 @@ def test_what_returns_is_one_line_however_many_trainings(repository: Repository)
     repository.base(("tf:2.22", "tf:2.21"))
     (risk,) = _risks(repository, "returns")
     assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
-    assert "they will run again, and $(RUN) names the old folders. For up to 60 s after" in risk["message"]
+    assert "they will run again, and `$(RUN)` names the old folders. For up to 60 s after" in risk["message"]
     assert "Volcano may lose the new run, and then nothing ends it" in risk["message"]
     assert "set `rerun` for a name of its own" in risk["advice"]
 

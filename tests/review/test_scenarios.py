@@ -404,6 +404,18 @@ def _totals(repository: Repository, queue: str) -> dict[str, Any]:
     return {amount["resource"]: (amount["before"], amount["after"]) for amount in found["amounts"]}
 
 
+def test_a_queue_has_the_capability_above_it_for_what_it_leaves_out(repository: Repository) -> None:
+    tree = {
+        "all": {"capability": {"cpu": 90, "nvidia.com/gpu": 16}},
+        "vision": {"parent": "all", "capability": {"cpu": 0}},
+    }
+    repository.write(PROD_SPEC, spec_with(repository.read(PROD_SPEC), {"queues": tree}))
+    document = json.loads(repository.review("--format", "json").stdout)
+    (vision,) = (one for one in document["queues"] if one["name"] == "vision")
+    after = {amount["resource"]: amount["capability"]["after"] for amount in vision["amounts"]}
+    assert after == {"nvidia.com/gpu": "16", "cpu": "90"}
+
+
 def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -> None:
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "6"), "cpu": ("32", "32")}
     more = spec_with(repository.read(PROD_SPEC), {"queues.vision": {"external": True}, "namespace": "more"})

@@ -65,7 +65,8 @@ def headline(review: Review) -> str:
         if review.stale:
             said = [f"{said[0]}, but {_manifests(review.stale, 'not as they say')}"]
     elif unchanged := sum(one.jobs_unchanged for one in review.environments):
-        said.append(f"{unchanged} {'keeps' if unchanged == 1 else 'keep'} running")
+        number = str(unchanged) if "training" in " ".join(said) else counted(unchanged, "training")
+        said.append(f"{number} {'keeps' if unchanged == 1 else 'keep'} running")
     return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
 
 

@@ -135,7 +135,7 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         if len(returning) > 1:
             message = f"{listed} return to names that ran before (as {returning[0].new_name}): they will run again"
         if any("(RUN)" in str(change.after) for change in returning):
-            message += ", and $(RUN) names the old folders"
+            message += ", and `$(RUN)` names the old folders"
         message += f". For up to {_LOSABLE * grace} s after the earlier run is removed, {_LOST}"
         yield Risk("returns", one.name, message, _RETURN)
 
