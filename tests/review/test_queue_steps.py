@@ -124,6 +124,17 @@ def test_shares_that_shrink_on_two_levels_stop_every_controller(
     assert not _stopped()
 
 
+def test_a_removed_queue_is_deleted_between_two_commits(repository: Repository) -> None:
+    _keep(repository, _shares("deserved", 24, a=12, b=12))
+    _keep(repository, _shares("deserved", 24, a=12))
+    _queues(repository, _shares("deserved", 8, a=8))
+    ((_, (_, advice)),) = _refused(repository).items()
+    assert advice == "make two commits: first a; then, when that is applied, the rest, after kubectl delete queue b"
+    _queues(repository, _shares("deserved", 22, a=8))
+    ((_, (_, advice)),) = _refused(repository).items()
+    assert advice == "a queue that leaves Git stays in the cluster: after this commit, kubectl delete queue b"
+
+
 def test_one_queue_that_gives_and_takes_is_split_by_levels(repository: Repository) -> None:
     def both(cpu: int, memory: str) -> dict[str, Any]:
         share = {"deserved": {"cpu": cpu, "memory": memory}}
