@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from builder import spec_with
 from commandline import run
 
 if TYPE_CHECKING:
@@ -71,6 +72,105 @@ def test_the_guard_follows_an_environment_into_another_folder(repository: Reposi
 def test_a_folder_that_only_moves_asks_nothing(repository: Repository) -> None:
     _move(repository, "prod", "live")
     repository.build()
+
+
+@pytest.mark.parametrize("other", ["", "cluster: live\n", "cluster: prod\n"])
+def test_a_folder_that_names_no_cluster_stays_on_its_own(repository: Repository, other: str) -> None:
+    """A neighbour of pin-2: by default a cluster has the name of its folder."""
+    repository.prod(("cluster: eu-1\n", ""))
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.edit("environments/live/environment.yaml", ("kind: Environment\n", f"kind: Environment\n{other}"))
+    _bump(repository)
+    moves = "live" not in other
+    assert run("build").exit_code == moves
+    changes = _changes(repository)
+    assert [one.rpartition(" ")[0] for one in changes["environments/live"]] == (["new run"] if moves else ["added"]) * 3
+    assert len(changes["environments/prod"]) == (0 if moves else 3)
+
+
+def test_folders_that_name_no_cluster_stay_apart(repository: Repository) -> None:
+    for name in ("a", "b"):
+        text = TWIN.format(name=name).replace("cluster: eu\n", "").replace(f"ml-{name}", "ml")
+        repository.write(f"environments/{name}/environment.yaml", text)
+    repository.keep()
+    for old, new in (("a", "c"), ("b", "d")):
+        _move(repository, old, new)
+    repository.build()
+    assert not any(_changes(repository).values())
+    text = " ".join(repository.review().stdout.split())
+    assert "environments/c (cluster c): was environments/a" in text
+    assert "environments/d (cluster d): was environments/b" in text
+    shutil.rmtree(repository.top / "environments/c")  # the one is removed, and the other one goes on
+    assert [one.partition(" ")[0] for one in _changes(repository)["environments/a"]] == ["removed"]
+
+
+@pytest.mark.parametrize("cluster", ["cluster: eu-1\n", ""])
+@pytest.mark.parametrize("path", ["environments/live", "environments/prod"])
+def test_either_path_of_a_moved_folder_is_enough(repository: Repository, path: str, cluster: str) -> None:
+    repository.prod(("cluster: eu-1\n", cluster))
+    other = spec_with(
+        repository.read(f"{PROD}/environment.yaml"), {"namespace": "other", "queues.vision": {"external": True}}
+    )
+    repository.write("environments/other/environment.yaml", other)
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.write("environments/more/environment.yaml", other.replace("namespace: other", "namespace: more"))
+    text = repository.review(path).stdout
+    assert "Nothing will change" in text
+    assert f"environments/live (cluster {cluster[9:-1] or 'live'}): was environments/prod" in text
+    assert "environments/more" not in text
+    assert "environments/other" not in text
+    _bump(repository)
+    document = json.loads(repository.review(path, "--format", "json").stdout)
+    (vision,) = document["queues"]
+    assert vision["jobs"]["before"] == (9 if cluster else 3)
+
+
+@pytest.mark.parametrize("gitops", ["argocd", "flux", "none"])
+def test_a_moved_folder_needs_another_path_in_its_controller(repository: Repository, gitops: str) -> None:
+    repository.prod(("gitops: argocd", f"gitops: {gitops}"))
+    repository.keep()
+    _move(repository, "prod", "live")
+    document = json.loads(repository.review("--format", "json").stdout)
+    said = {risk["code"]: (risk["message"], risk["advice"]) for risk in document["risks"]}
+    assert said.keys() == (set() if gitops == "none" else {"folders"})
+    if said:
+        message, advice = said["folders"]
+        assert message == "its manifests were in environments/prod/manifests"
+        assert advice.startswith("change `path` in its " + {"argocd": "Application", "flux": "Kustomizations"}[gitops])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("storageClass: fast", "storageClass: slow", "TF501"),
+        ("  vision: {", "  some: {parent: vision}\n  vision: {", "TF607"),
+    ],
+)
+def test_a_change_that_cannot_be_applied_stops_the_build_of_a_moved_folder_too(
+    repository: Repository, old: str, new: str, code: str
+) -> None:
+    repository.prod((old, new))
+    if code == "TF607":
+        repository.prod(("  queue: vision", "  queue: some"))
+    _move(repository, "prod", "live")
+    result = run("build", "--restart-all")
+    assert (result.exit_code, code in result.stderr) == (1, True), result.output
+
+
+@pytest.mark.parametrize("namespace", ["ml", "ml2"])
+def test_a_name_returns_in_a_moved_folder_too_but_not_in_another_namespace(
+    repository: Repository, namespace: str
+) -> None:
+    _bump(repository)
+    repository.keep()
+    _move(repository, "prod", "live")
+    repository.edit("environments/live/environment.yaml", ("namespace: ml\n", f"namespace: {namespace}\n"))
+    repository.base(("tf:2.22", "tf:2.21"))
+    document = json.loads(repository.review("--format", "json").stdout)
+    returning = [risk["environment"] for risk in document["risks"] if risk["code"] == "returns"]
+    assert returning == (["environments/live"] if namespace == "ml" else [])
 
 
 @pytest.mark.parametrize("kept", ["environment.yaml", "jobs/bert.yaml"])

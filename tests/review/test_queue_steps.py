@@ -37,7 +37,8 @@ def _refused(repository: Repository) -> dict[str, tuple[str, str]]:
     document = json.loads(repository.review("--format", "json").stdout)
     changes = [change for one in document["environments"] for change in one["changes"]]
     reasons = {one["name"]: one["reason"] or "" for one in changes if one["verdict"] == "refused"}
-    advice = {one["message"].split("'")[1]: one["advice"] for one in document["risks"] if one["code"] == "refused"}
+    risks = [one for one in document["risks"] if one["code"] == "refused"]
+    advice = {name: one["advice"] for one in risks for name in one["message"].split("'")[1::2]}
     assert reasons.keys() == advice.keys()
     return {name: (reason, advice[name]) for name, reason in reasons.items()}
 
@@ -61,7 +62,7 @@ def test_a_queue_in_which_a_job_runs_becomes_a_parent_in_two_steps(repository: R
     _queues(repository, split, "nlp")
     ((name, (reason, advice)),) = _refused(repository).items()
     assert (name, reason) == ("nlp", "pods run in the queue language, so it cannot have queues below it")
-    assert "first the jobs leave that queue; this change follows when their pods have ended" in advice
+    assert "first the jobs leave the queue language; then, when their pods have ended, the rest. Or put" in advice
     assert "cannot have queues below it" in _stopped()
     _queues(repository, split)  # another environment's job does not leave it
     other = {"queues": {"language": {"external": True}}, "namespace": "other", "jobs.t.queue": "language"}
@@ -82,7 +83,7 @@ def test_shares_that_move_between_siblings_take_two_commits(
     ((name, (reason, advice)),) = _refused(repository).items()
     assert name == grown
     assert "of cpu in all queues below p is 12, more than that of p (10)" in reason
-    assert advice == "make two commits: first b; this change follows when the first is applied"
+    assert advice == "make two commits: first b; then, when that is applied, the rest"
     assert f"no controller can apply Queue '{grown}'" in _stopped()
     _queues(repository, _shares(field, 10, a=4, b=4))
     assert not _stopped()
@@ -112,14 +113,26 @@ def test_shares_that_shrink_on_two_levels_stop_every_controller(
     _keep(repository, _shares(field, 768, a=384, b=384), gitops=gitops)
     lower = _shares(field, 300 if field == "capability" else 736, a=200, b=384 if field != "capability" else 200)
     _queues(repository, lower, gitops=gitops)
-    ((name, (_, advice)),) = _refused(repository).items()
+    ((name, (reason, advice)),) = _refused(repository).items()
     assert name == "p"
+    assert reason.endswith("; it is applied before the queues below it")
     assert advice.startswith("make two commits: first a")
     assert "Queue 'p'" in _stopped()
     assert not _stopped("--queues-at-once")
     repository.commit("lower")
     _queues(repository, _shares(field, 900, a=500, b=400), gitops=gitops)  # upwards, parents come first
     assert not _stopped()
+
+
+def test_a_removed_queue_is_deleted_between_two_commits(repository: Repository) -> None:
+    _keep(repository, _shares("deserved", 24, a=12, b=12))
+    _keep(repository, _shares("deserved", 24, a=12))
+    _queues(repository, _shares("deserved", 8, a=8))
+    ((_, (_, advice)),) = _refused(repository).items()
+    assert advice == "make two commits: first a; then, when that is applied, the rest, after kubectl delete queue b"
+    _queues(repository, _shares("deserved", 22, a=8))
+    ((_, (_, advice)),) = _refused(repository).items()
+    assert advice == "a queue that leaves Git stays in the cluster: after this commit, kubectl delete queue b"
 
 
 def test_one_queue_that_gives_and_takes_is_split_by_levels(repository: Repository) -> None:
@@ -218,3 +231,16 @@ def test_folders_that_come_and_go_need_a_kustomization_of_flux(repository: Repos
 
 def _document(repository: Repository) -> Any:
     return json.loads(repository.review("--format", "json").stdout)
+
+
+def test_refused_queues_with_one_way_out_are_one_risk(repository: Repository) -> None:
+    _keep(repository, {"all": {}}, "all")
+    _queues(repository, {"all": {}, "a": {"parent": "all"}, "b": {"parent": "all"}}, "a")
+    risks = json.loads(repository.review("--format", "json").stdout)["risks"]
+    assert [one["message"] for one in risks if one["code"] == "refused"] == [
+        "Queues 'a', 'b' are refused, and stop the sync of what comes after them"
+    ]
+    other = {"top": {}, "a": {"parent": "top"}, "b": {"parent": "top"}}
+    _queues(repository, {"all": {}, **other}, "a")  # as its advice says
+    assert not _refused(repository)
+    assert not _stopped()

@@ -139,7 +139,8 @@ def test_what_returns_is_one_line_however_many_trainings(repository: Repository)
     repository.base(("tf:2.22", "tf:2.21"))
     (risk,) = _risks(repository, "returns")
     assert risk["message"].startswith("'bert', 'resnet', 'shards' return to names that ran before (as bert-")
-    assert "for up to 30 s, Volcano loses a new run, and nothing ends it" in risk["message"]
+    assert "they will run again, and `$(RUN)` names the old folders. For up to 60 s after" in risk["message"]
+    assert "Volcano may lose the new run, and then nothing ends it" in risk["message"]
     assert "set `rerun` for a name of its own" in risk["advice"]
 
 
@@ -158,7 +159,7 @@ def test_a_returning_name_is_in_danger_as_long_as_its_slowest_pod_ends(
     repository.keep()
     repository.base(("tf:2.22", "tf:2.21"))
     (risk,) = _risks(repository, "returns")
-    assert f"for up to {seconds} s" in risk["message"]
+    assert f"For up to {2 * seconds} s after the earlier run is removed" in risk["message"]
 
 
 def test_a_claim_that_grows_must_be_bound(repository: Repository) -> None:
@@ -246,3 +247,19 @@ def test_a_run_that_its_controller_keeps_stays(
     messages = [risk["message"] for risk in _risks(repository, "stays", "--against", "HEAD")]
     assert len(messages) == bool(controller)
     assert all("the old run of 'a', a-" in message and controller in message for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (("  vision: {", "queue: vision"), ("  v2: {", "queue: v2"), "queue vision"),
+        (("  logs: {", "volumes: [logs]"), ("  l2: {", "volumes: [l2]"), "pvc logs -n ml"),
+    ],
+)
+def test_what_stays_after_its_removal_can_be_deleted(
+    repository: Repository, old: tuple[str, str], new: tuple[str, str], what: str
+) -> None:
+    repository.prod(*zip(old, new, strict=True))
+    (risk,) = _risks(repository, "vanishes")
+    stays = "Argo CD keeps it in the cluster. When nobody needs it any more: kubectl delete"
+    assert risk["advice"] == f"{stays} {what}"

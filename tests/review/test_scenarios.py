@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,38 @@ def _a_queue_moves_below_another(repository: Repository) -> None:
     repository.prod(("  vision: {capability", "  all: {}\n  vision: {parent: all, capability"))
 
 
+def _fewer_replicas(repository: Repository) -> None:
+    repository.prod(("shard: {replicas: 4,", "shard: {replicas: 2,"))
+
+
+def _split_queue(repository: Repository) -> None:
+    below = "".join(f"  {name}: {{parent: vision, capability: {{nvidia.com/gpu: 4}}}}\n" for name in ("faces", "texts"))
+    repository.prod(("volumes:\n  logs", f"{below}volumes:\n  logs"), ("  queue: vision\n", "  queue: faces\n"))
+
+
+def _moved_shares(repository: Repository) -> None:
+    below = "".join(f"  {name}: {{parent: vision, deserved: {{nvidia.com/gpu: 4}}}}\n" for name in ("faces", "texts"))
+    repository.prod(
+        ("gpu: 8}}\n", f"gpu: 8}}, deserved: {{nvidia.com/gpu: 8}}}}\n{below}"),
+        ("  queue: vision\n", "  queue: faces\n"),
+    )
+    repository.build("--restart-all", "--queues-at-once")
+    repository.commit("two levels")
+    repository.git("branch", "--quiet", "--force", "main")
+    text = repository.read(PROD_SPEC).replace("gpu: 8}", "gpu: 6}").replace("gpu: 4}", "gpu: 3}")
+    repository.write(PROD_SPEC, text)
+
+
+def _revert(repository: Repository) -> None:
+    _image_bump_in_one_job(repository)
+    repository.keep()
+    repository.prod(("    image: registry.example.com/tf:2.22\n", ""))
+
+
+def _moved_folder(repository: Repository) -> None:
+    shutil.move(repository.top / "environments/prod", repository.top / "environments/live")
+
+
 def _many_things(repository: Repository) -> None:
     _bump_in_defaults(repository)
     _priority_class(repository)
@@ -102,6 +135,11 @@ SCENARIOS: dict[str, Callable[[Repository], None]] = {
     "priority": _priority_class,
     "storage-class": _storage_class,
     "claim-grows": _claim_grows,
+    "scale-down": _fewer_replicas,
+    "split-queue": _split_queue,
+    "shares": _moved_shares,
+    "revert": _revert,
+    "moved": _moved_folder,
     "rename": _rename,
     "removal": _removal,
     "new": _another_environment,
@@ -366,6 +404,18 @@ def _totals(repository: Repository, queue: str) -> dict[str, Any]:
     return {amount["resource"]: (amount["before"], amount["after"]) for amount in found["amounts"]}
 
 
+def test_a_queue_has_the_capability_above_it_for_what_it_leaves_out(repository: Repository) -> None:
+    tree = {
+        "all": {"capability": {"cpu": 90, "nvidia.com/gpu": 16}},
+        "vision": {"parent": "all", "capability": {"cpu": 0}},
+    }
+    repository.write(PROD_SPEC, spec_with(repository.read(PROD_SPEC), {"queues": tree}))
+    document = json.loads(repository.review("--format", "json").stdout)
+    (vision,) = (one for one in document["queues"] if one["name"] == "vision")
+    after = {amount["resource"]: amount["capability"]["after"] for amount in vision["amounts"]}
+    assert after == {"nvidia.com/gpu": "16", "cpu": "90"}
+
+
 def test_totals_are_over_all_environments_of_a_cluster(repository: Repository) -> None:
     assert _totals(repository, "vision") == {"nvidia.com/gpu": ("6", "6"), "cpu": ("32", "32")}
     more = spec_with(repository.read(PROD_SPEC), {"queues.vision": {"external": True}, "namespace": "more"})
@@ -386,3 +436,20 @@ def test_the_page_shows_the_guard_and_a_review_as_they_are(repository: Repositor
     _bump_in_defaults(repository)
     assert guard in run("build").stderr
     assert review == (GOLDEN / "many.txt").read_text(encoding="utf-8")
+
+
+def test_a_policy_of_a_role_is_told_from_the_jobs_own(repository: Repository) -> None:
+    """A cluster of one pod has its policy at the task, a larger one at the job."""
+    repository.prod(("worker: {replicas: 2, cpu: 8", "worker: {replicas: 1, cpu: 8"))
+    text = repository.review().stdout
+    assert "\n      policies[PodFailed] (gone)\n" in text
+    assert "\n      worker: policies[PodFailed] (new)\n" in text
+
+
+def test_a_scale_down_says_what_goes_on_and_what_it_takes(repository: Repository) -> None:
+    policies = "policies: [{event: PodEvicted, action: RestartPod}]"
+    repository.prod(("cpu: 2, minAvailable: 1}", f"cpu: 2, minAvailable: 1, {policies}}}"))
+    repository.keep()
+    _fewer_replicas(repository)
+    text = " ".join(repository.review().stdout.split())
+    assert "2 pods end, and the others go on; Volcano takes 2 removed pods of shard for evicted, and PodEvicted" in text

@@ -172,7 +172,8 @@ def test_a_moved_folder_with_another_image_restarts_its_trainings(repository: Re
     assert causes == {("defaults.image", 12)}
     text = " ".join(repository.review().stdout.split())
     assert text.startswith("3 trainings restart")
-    assert "environments/live (cluster eu-1): new, and has objects that another environment had" in text
+    assert "environments/live (cluster eu-1): was environments/prod 3 new runs" in text
+    assert "environments/prod (cluster eu-1)" not in text
 
 
 def test_a_moved_folder_whose_files_are_as_they_were_is_blamed_on_no_line_of_its_own(repository: Repository) -> None:

@@ -33,7 +33,7 @@ _ITEMS_MAX = 40
 _STALE_MAX = 3
 _TITLES: dict[Verdict, str] = {
     "refused": "Refused by the cluster", "renamed": "Renamed, and start anew",
-    "restart": "Change in place, and restart", "added": "New", "removed": "Go away",
+    "restart": "Change in place, and restart", "added": "New", "removed": "Removed",
     "in place": "Change in place",
 }  # fmt: skip
 
@@ -178,8 +178,8 @@ def _change(change: Change) -> str:
         return f"- {_code(change.old_name)} → {_code(change.new_name)}"
     if change.verdict in ("added", "removed"):
         return f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
-    fields = () if change.verdict == "refused" and change.reason else _fields(words.fields_of(change))
-    return f"- {name}: {'; '.join([*fields, *([_plain(change.reason)] if change.reason else [])])}"
+    said = [*_fields(words.fields_of(change)), *([_plain(change.reason)] if change.reason else [])]
+    return f"- {name}: {'; '.join(said)}"
 
 
 def _queues(review: Review) -> Iterator[str]:

@@ -22,7 +22,7 @@ _STALE_MAX = 5
 _BECOMES: dict[Verdict, tuple[str, str]] = {
     "refused": ("refused by the cluster", "error"), "renamed": ("renamed, and starts anew", "warning"),
     "restart": ("changes in place, and restarts", "warning"), "added": ("new", "help"),
-    "removed": ("goes away", "error"), "in place": ("changes in place", "note"),
+    "removed": ("removed", "error"), "in place": ("changes in place", "note"),
 }  # fmt: skip
 """The title of those of which something becomes, and its style."""
 
@@ -105,8 +105,7 @@ class _Page:
         if change.is_job and change.verdict in ("added", "removed"):
             name += f"  ({change.new_name or change.old_name})"
         yield f"    {printable(name)}"
-        if change.verdict != "refused" or not change.reason:
-            yield from self._fields(words.fields_of(change), 8)
+        yield from self._fields(words.fields_of(change), 8)
         if change.reason:
             yield from _wrapped(printable(change.reason), 8)
 

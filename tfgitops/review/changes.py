@@ -220,7 +220,10 @@ def compared(path: str, before: Json, after: Json) -> Change:
     reason = ""
     if jobs and verdict == "in place":
         disturbs, reason = scale_down(before, after)
-        verdict, reason = "restart" if disturbs else "in place", reason or _limits(before, after)
+        if disturbs:
+            verdict = "restart"
+        else:
+            reason = "; ".join(filter(None, (_limits(before, after), reason)))
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 
@@ -228,9 +231,11 @@ def _limits(before: Json, after: Json) -> str:
     """Say how far a change of a job in place reaches."""
     old, new = before["spec"], after["spec"]
     tasks = zip(old.get("tasks", ()), new.get("tasks", ()), strict=False)
-    grown = any(replicas_of(then) < replicas_of(now) for then, now in tasks)
+    more = [replicas_of(now) - replicas_of(then) for then, now in tasks]
+    lost = -sum(number for number in more if number < 0)
     ranked = old.get("priorityClassName") != new.get("priorityClassName")
-    return "; ".join([_GROWN] * grown + [_RANKED] * ranked)
+    fewer = f"{lost} pod{' ends' if lost == 1 else 's end'}, and the others go on"
+    return "; ".join([fewer] * bool(lost) + [_GROWN] * (max(more, default=0) > 0) + [_RANKED] * ranked)
 
 
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:

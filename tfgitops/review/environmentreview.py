@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
     from tfgitops.review.pairing import Placed
+    from tfgitops.spec.model import Environment
 
     Json = dict[str, Any]
     Files = Mapping[str, str]
@@ -93,6 +94,11 @@ def cluster_at(base: Base, folder: Path) -> str | None:
         if "cluster" in document.value:
             return str(document.value["cluster"] or folder.name)
     return None if has_errors(reader.diagnostics) else folder.name
+
+
+def names_cluster(environment: Environment | None) -> bool:
+    """Tell whether the spec of an environment names its cluster, which else has the name of its folder."""
+    return environment is not None and any("cluster" in document.value for document in environment.places.documents)
 
 
 def sort_changes(changes: Iterable[Change]) -> list[Change]:
@@ -178,19 +184,29 @@ def joined_between(found: Sequence[EnvironmentReview], base: Base, session: Sess
     Only then the causes of new runs can be told, and which objects are unchanged.
     """
     now: dict[tuple[Path | None, str], list[Placed]] = defaultdict(list)
-    givers: set[tuple[Path | None, str]] = set()
+    takers: dict[tuple[Path | None, str], set[Path | None]] = defaultdict(set)
     for cluster in {one.cluster for one in found}:
         here = [(one.folder, change) for one in found if one.cluster == cluster for change in one.changes]
         for taker, (giver, change) in paired(here):
             now[taker, cluster].append((giver, change))
-            givers |= {(giver, cluster)} if giver != taker else set()
-    keys = [(one.folder, one.cluster) for one in found]
-    return [_settled(one, now[key], key in givers, base, session) for one, key in zip(found, keys, strict=True)]
+            takers[giver, cluster] |= {taker} - {giver}
+    moves: dict[Path | None, Path] = {}
+    for one in found:
+        givers = {giver for giver, _ in now[one.folder, one.cluster]} - {one.folder}
+        for gone in (other for other in found if one.state == "new" and other.state == "gone"):
+            if givers == {gone.folder} and takers[gone.folder, gone.cluster] == {one.folder}:
+                moves |= {one.folder: gone.folder, gone.folder: one.folder}
+    return [
+        _settled(
+            replace(
+                one, moved=moves.get(one.folder), shared=bool(takers[one.folder, one.cluster])
+            ), now[one.folder, one.cluster], base, session,
+        )
+        for one in found
+    ]  # fmt: skip
 
 
-def _settled(
-    one: EnvironmentReview, found: Sequence[Placed], gave: bool, base: Base, session: Session  # noqa: FBT001 - a fact
-) -> EnvironmentReview:  # fmt: skip
+def _settled(one: EnvironmentReview, found: Sequence[Placed], base: Base, session: Session) -> EnvironmentReview:
     """Return an environment's review with its changes, each beside the folder that had the object."""
     changes = sort_changes(change for _, change in found if change.verdict != "unchanged")
     touched = {change.path for change in changes if change.after is not None}
@@ -203,5 +219,5 @@ def _settled(
     return replace(
         one, changes=tuple(changes), groups=tuple(sorted(groups, key=lambda group: -len(group.changes))),
         unchanged=len(unchanged), jobs_unchanged=sum(bool(planned.own) for planned in unchanged),
-        shared=gave or any(home != one.folder for home in homes), notes=(*one.notes, *_stale(groups, base)),
+        shared=one.shared or any(home != one.folder for home in homes), notes=(*one.notes, *_stale(groups, base)),
     )  # fmt: skip

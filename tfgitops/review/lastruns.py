@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -78,12 +79,26 @@ class LastRuns:
         project = self._session.project
         return find_head(project.root, [project.root, *project.versions])
 
-    def committed(self, folder: Path, wanted: Iterable[Planned]) -> dict[str, Ran]:
-        """Return the committed manifests of some objects of an environment, by path."""
-        if self.head is None:
+    def at(self, compiled: Compiled) -> Base | None:
+        """Return HEAD, in which the folder of an environment that moved is the folder where most of its jobs were."""
+        head, environment = self.head, compiled.environment
+        if head is None or environment is None or head.path(compiled.folder / SPEC) in head.blobs:
+            return head
+        homes = Counter(
+            home
+            for one in compiled.objects
+            for home in head.homes.get(one.path, ())
+            if not is_there(head.top / home / SPEC) and self._gave(home, environment, str(one.because[-1]))
+        )
+        moves = {head.path(compiled.folder): home for home, _ in homes.most_common(1)}
+        return replace(head, moves=moves)
+
+    def committed(self, folder: Path, wanted: Iterable[Planned], head: Base | None) -> dict[str, Ran]:
+        """Return the committed manifests of some objects of an environment, by path; without Git, those on the disk."""
+        if head is None:
             read = {one.path: read_manifest(f"{folder}/{MANIFESTS}/{one.path}") for one in wanted}
             return {path: Ran(home="", text=text) for path, text in read.items() if text is not None}
-        return self._runs(self.head, self.head.path(folder), [one.path for one in wanted])
+        return self._runs(head, head.path(folder), [one.path for one in wanted])
 
     @staticmethod
     def _runs(head: Base, home: str, paths: Iterable[str]) -> dict[str, Ran]:
@@ -97,7 +112,7 @@ class LastRuns:
         A run elsewhere counts before one of another namespace, and before any if its manifest is the compiled one.
         """
         assert compiled.environment is not None
-        found = self.committed(compiled.folder, jobs)
+        found = self.committed(compiled.folder, jobs, self.head)
         texts = {file.path: file.text for file in compiled.files}
         if self.head is None:
             return found
@@ -113,7 +128,7 @@ class LastRuns:
 
     def _gave(self, home: str, taker: Environment, job: str) -> bool:
         """Tell whether another environment had the training of a job in HEAD, and does not have it any more."""
-        from tfgitops.review.environmentreview import cluster_at  # noqa: PLC0415 - for jobs that may have moved
+        from tfgitops.review.environmentreview import cluster_at, names_cluster  # noqa: PLC0415 - for jobs that may have moved
 
         assert self.head is not None
         folder = self.head.top / home
@@ -121,9 +136,11 @@ class LastRuns:
             return False
         if home not in self._clusters:
             self._clusters[home] = cluster_at(self.head, folder)
-        if self._clusters[home] not in (None, taker.cluster):
-            return False
-        if not is_there(folder / SPEC):
+        gone, cluster = not is_there(folder / SPEC), self._clusters[home]
+        if cluster not in (None, taker.cluster):  # but a folder that names no cluster stays on its own if it moves
+            was_there = self.head.path(taker.folder / SPEC) in self.head.blobs
+            return gone and cluster == folder.name and not names_cluster(taker) and not was_there
+        if gone:
             return True
         if home not in self._present:
             compiled = compile_environment(folder, self._session.plugins, self._session.project)

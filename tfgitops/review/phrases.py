@@ -36,9 +36,9 @@ Row = tuple[str, str, str, str, str]
 
 _STATES = {
     ("new", False): "all of it is new",
-    ("new", True): "new, and has objects that another environment had",
+    ("new", True): "new, with objects that another environment had",
     ("gone", False): "there is no spec any more: all of it goes",
-    ("gone", True): "there is no spec any more: what is not listed is another environment's now",
+    ("gone", True): "there is no spec any more: objects that are not listed belong to another environment now",
     ("broken", False): "does not compile: see the problems",
 }
 
@@ -46,6 +46,8 @@ _STATES = {
 def state(one: EnvironmentReview) -> str:
     """Say what becomes of an environment as a whole, to stand behind its name; "" if it is as it was."""
     said = _STATES.get((one.state, one.shared), "")
+    if one.moved:
+        said = f"was {named(one.moved)}" if one.state == "new" else f"is {named(one.moved)} now"
     if one.other_cluster:
         said = f"it is on cluster {one.other_cluster} now, so all of it goes from here"
         if one.state == "new":
@@ -63,7 +65,8 @@ def headline(review: Review) -> str:
         if review.stale:
             said = [f"{said[0]}, but {_manifests(review.stale, 'not as they say')}"]
     elif unchanged := sum(one.jobs_unchanged for one in review.environments):
-        said.append(f"{unchanged} {'keeps' if unchanged == 1 else 'keep'} running")
+        number = str(unchanged) if "training" in " ".join(said) else counted(unchanged, "training")
+        said.append(f"{number} {'keeps' if unchanged == 1 else 'keep'} running")
     return ", ".join([_manifests(review.by_hand, "not as generated")] * bool(review.by_hand) + said)
 
 
@@ -92,7 +95,7 @@ def _manifests(number: int, what: str) -> str:
 
 def has_news(one: EnvironmentReview) -> bool:
     """Tell whether there is anything to say of an environment."""
-    return bool(one.changes or one.notes) or one.state != "compared"
+    return bool(one.changes or one.notes) or one.state not in ("compared", "gone" if one.moved else "")
 
 
 def unchanged(one: EnvironmentReview) -> str:
@@ -154,15 +157,20 @@ def fields_of(change: Change) -> list[Field]:
 def _fields(change: Change) -> dict[Field, Field]:
     """Return the fields that differ without their roles, each with the same field as it is said with them."""
     grouped: dict[Field, list[str]] = {}
-    for field, remark in _telling(change):
-        role, name = _short(field.path)
-        holders = grouped.setdefault(_said(field, name + remark), [])
+    telling = [(*_short(field.path), field, remark) for field, remark in _telling(change)]
+    of_job = {name: _said(field, name + remark) for role, name, field, remark in telling if not role}
+    apart = set()  # a role's fields that else look like the job's own
+    for role, name, field, remark in telling:
+        said = _said(field, name + remark)
+        holders = grouped.setdefault(said, [])
         if role and role not in holders:
             holders.append(role)
+        if of_job.get(name, said) != said:
+            apart.add(said)
     number = len(change.manifest["spec"].get("tasks") or ()) if change.is_job else 0
     return {
         (name, before, after): (f"{', '.join(holders)}: {name}", before, after)
-        if holders and len(holders) < number and name != _ADDRESSES
+        if holders and (len(holders) < number or (name, before, after) in apart) and name != _ADDRESSES
         else (name, before, after)
         for (name, before, after), holders in grouped.items()
     }

@@ -83,8 +83,13 @@ class _Side:
         return total
 
     def limits(self, queue: str) -> Mapping[str, Any]:
-        """Return the capability of a queue by resource."""
-        return (self.queues.get(queue, {}).get("spec") or {}).get("capability") or {}
+        """Return the capability of a queue by resource; the queue above it limits what it leaves out."""
+        found: dict[str, Any] = {}
+        for name in self.above(queue):
+            own = (self.queues.get(name, {}).get("spec") or {}).get("capability") or {}
+            named = {key: most for key, most in own.items() if "/" in key or quantity.parse(most)}
+            found = named | found
+        return found
 
 
 def _job_requests(manifest: Mapping[str, Any]) -> Counter[str]:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
     Applied = tuple[object, Change]
 
-_BUSY = "make two commits: first the jobs leave that queue; this change follows when their pods have ended"
+_BUSY = (
+    "make two commits: first the jobs leave the queue {parent}; then, when their pods have ended, the rest. Or put the "
+    "new queues below another new queue"
+)
 _LEVELS = "make three commits: lower the shares of the lower queues, change the upper ones, then raise the lower ones"
 
 
@@ -44,30 +47,41 @@ class Rollout:
         queues = self._without(self._kept)
         late = self._apply(self._changes, dict(queues))[0] if faults else {}
         first = [one for one in self._changes if id(one[1]) not in late]
+        then = [one for one in self._changes if id(one[1]) in late]
         self._apply(first, queues)
-        never, _ = self._apply([one for one in self._changes if id(one[1]) in late], queues)
+        never, _ = self._apply(then, queues)
+        self._apply(first, there := dict(self._queues))
         names = a_few([change.title for _, change in first if not change.is_job])
+        changes = {id(change): change for _, change in self._changes}
+        uppers = {_parent(change.manifest) for change in changes.values() if not change.is_job}
         found = {}
         for one, reason in faults.items():
-            way_out = _BUSY if "pods run in" in reason else _LEVELS
+            way_out = _BUSY.format(parent=_parent(changes[one].manifest)) if "pods run in" in reason else _LEVELS
             if one not in late:
-                way_out = self._without_kept(one)
+                gone = self._in_the_way(one, self._changes, self._queues)
+                way_out = (
+                    f"a queue that leaves Git stays in the cluster: after this commit, kubectl delete queue {gone}"
+                )
             elif one not in never:
-                way_out = f"make two commits: first {names}; this change follows when the first is applied"
+                way_out = f"make two commits: first {names}; then, when that is applied, the rest"
+                gone = self._in_the_way(one, then, there)
+                way_out += f", after kubectl delete queue {gone}" if gone else ""
             way_out += "" if one in stuck else "; or wait, since it passes when the controller tries again"
-            found[one] = {"verdict": "refused", "reason": reason, "way_out": way_out, "stuck": one in stuck}
+            early = "; it is applied before the queues below it" * (changes[one].new_name in uppers)
+            found[one] = {"verdict": "refused", "reason": reason + early, "way_out": way_out, "stuck": one in stuck}
         return found
 
     def _without(self, names: Collection[str]) -> dict[str, Json]:
         return {name: queue for name, queue in self._queues.items() if name not in names}
 
-    def _without_kept(self, change: int) -> str:
+    def _in_the_way(self, change: int, changes: Sequence[Applied], queues: Mapping[str, Json]) -> str:
         """Name the kept queues, as few as possible, without which a change passes."""
         needed = self._kept
         for name in self._kept:
             fewer = [other for other in needed if other != name]
-            needed = needed if change in self._apply(self._changes, self._without(fewer))[0] else fewer
-        return f"queues that go from Git stay; when this is applied: kubectl delete queue {' '.join(needed)}"
+            left = {other: queue for other, queue in queues.items() if other not in fewer}
+            needed = needed if change in self._apply(changes, left)[0] else fewer
+        return " ".join(needed)
 
     def _apply(self, changes: Sequence[Applied], queues: dict[str, Json]) -> tuple[dict[int, str], Collection[int]]:
         """Change ``queues`` level by level; return all refusals, and those that stay until somebody else acts."""

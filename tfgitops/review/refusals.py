@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
+    from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.review.lastruns import LastRuns
 
-_WAY_OUT = "give it another name; or delete it in the cluster, and take it out of the spec in an earlier commit"
+_WAY_OUT = "or delete it in the cluster, and take it out of the spec in an earlier commit"
 
 
 def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, session: Session) -> Iterator[Diagnostic]:
@@ -32,7 +33,7 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
         span = environment.places.span((*one.because[:2], "pin"))
         yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
     provenance = Provenance(environment, session.plugins)
-    there = last.committed(compiled.folder, [one for one in wanted if not one.text])
+    there = last.committed(compiled.folder, [one for one in wanted if not one.text], last.at(compiled))
     for one in wanted:
         change = there[one.path].change(one) if one.path in there else None
         if change and change.verdict == "refused":
@@ -40,10 +41,18 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
             first = change.hard[0]
             origin = None if first.gone else next(iter(provenance.winners(one, first.at)), None)
             yield Diagnostic(
-                code="TF501", span=origin.span if origin else environment.places.span(one.because), hint=_WAY_OUT,
+                code="TF501", span=origin.span if origin else environment.places.span(one.because),
+                hint=f"{another_name(change)}; {_WAY_OUT}",
                 message=f"{change.kind} '{change.title}' is committed, and its {name} cannot change from {old} to "
                 f"{new}: the cluster refuses the update, and the sync stops there",
             )  # fmt: skip
+
+
+def another_name(change: Change) -> str:
+    """Return the advice to replace an object that cannot change, and the price of it."""
+    if change.kind == "PersistentVolumeClaim":
+        return "declare a volume under another name, and copy the data: the trainings that mount it restart"
+    return "give the object another name"
 
 
 def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:

@@ -104,6 +104,13 @@ class Guard:
             if found := list(refusals(compiled, wanted, self._last, self._session)):
                 raise CompileError(found)
 
+    def let_pass(self, compiled: Compiled) -> None:
+        """Raise CompileError if no controller can apply a change of queues since HEAD."""
+        from tfgitops.review.reviewall import stuck_queues  # noqa: PLC0415 - few builds change queues
+
+        if stuck := [*stuck_queues(compiled, self._last.at(compiled))]:
+            raise CompileError(stuck)
+
     def restarts(self, compiled: Compiled, differences: Iterable[Difference]) -> list[Restart]:
         """Return the jobs of an environment that would start anew, and that nobody asked to.
 

@@ -14,10 +14,12 @@ from tfgitops.review.environmentreview import (
     committed,
     differences_of,
     joined_between,
+    names_cluster,
     review_environment,
     review_gone,
 )
-from tfgitops.review.history import find_base, find_head
+from tfgitops.review.history import find_base
+from tfgitops.review.pairing import training
 from tfgitops.review.queues import queue_totals, with_refused
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
@@ -45,7 +47,12 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     """
     base = _base(session, [*_places(results, paths), *session.project.versions], ref)
     found = _compared(session, results, base)
+    asked = {one.folder for one in found}
+    if any(one.state in ("new", "gone") for one in found):  # it may have moved, from or to where nobody looks
+        base = _base(session, [session.project.root, *_places(results, paths), *session.project.versions], ref)
+        found = _compared(session, [*results, *_new(session, base)], base)
     found = joined_between(sorted(found, key=lambda one: one.name), base, session)
+    found = [one for one in found if {one.folder, one.moved} & asked]
     others = _others(session, found)
     found = with_refused(found, _kept(found, base), others)
     problems: list[Problem] = []
@@ -58,15 +65,20 @@ def review(session: Session, results: Sequence[Compiled], paths: Iterable[Path],
     )  # fmt: skip
 
 
+def _new(session: Session, base: Base) -> Iterator[Compiled]:
+    """Compile the environments that the base does not have, without those that are reviewed in any case."""
+    for folder in survey(session.project.root).environments:
+        if folder not in session.folders and base.path(folder / SPEC) not in base.blobs:
+            yield compile_environment(folder, session.plugins, session.project)
+
+
 def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
     """Return what earlier commits removed from Git and no controller prunes: the last manifests of queues and claims.
 
     They stand by cluster, and by what identifies the object. Git does not know what was deleted by hand since.
     """
     kept: Kept = defaultdict(dict)
-    tops = {
-        f"{base.path(one.folder)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster
-    }
+    tops = {f"{base.path(one.home)}/{MANIFESTS}/": one for one in environments if one.changes and not one.other_cluster}
     removed = base.removed([*tops], ("queue-", "pvc-")) if tops else {}
     for top, path in ((top, path) for top in tops for path in removed if path.startswith(top)):
         text = removed[path].decode(errors="replace")
@@ -76,10 +88,9 @@ def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
     return kept
 
 
-def stuck_queues(compiled: Compiled, session: Session) -> Iterator[Diagnostic]:
+def stuck_queues(compiled: Compiled, head: Base | None) -> Iterator[Diagnostic]:
     """Yield a problem for each change of queues since HEAD that stays refused however often it is applied."""
-    folder, head = compiled.folder, find_head(session.project.root, [compiled.folder])
-    was = committed(head, [folder]).get(head.path(folder)) if head else None
+    was = committed(head, [compiled.folder]).get(head.path(compiled.folder)) if head else None
     routes = {planned.path: planned.because for planned in compiled.objects}
     for one in with_refused(_on_its_clusters(compiled, was, head), {}) if head else ():
         for change in one.changes:
@@ -117,6 +128,7 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
         gone = review_gone(place, old, base) if old and not is_there(place / SPEC) else None
         if gone and (gone.changes or base.path(place / SPEC) in base.blobs):  # else others wrote it
             found.append(replace(gone, **differences_of(place, ())))
+    found = _renamed(found)
     known = {one.folder for one in found}
     for left in session.abandoned:  # manifests that had no spec at the base either
         if left not in known:
@@ -127,6 +139,24 @@ def _compared(session: Session, results: Iterable[Compiled], base: Base) -> list
                 )
             )  # fmt: skip
     return found
+
+
+def _renamed(found: Sequence[EnvironmentReview]) -> list[EnvironmentReview]:
+    """Put what is gone on the cluster of the new folder that has most of it, if neither spec names a cluster."""
+    new = [one for one in found if one.state == "new" and one.compiled and not names_cluster(one.compiled.environment)]
+    gone = [one for one in found if one.state == "gone" and one.cluster == one.folder.name and not one.other_cluster]
+    clusters: dict[Path, str] = {}
+    for one in new:
+        most = max(gone, key=lambda other: len(_known(one) & _known(other)), default=one)
+        if most is not one and _known(one) & _known(most):
+            clusters[most.folder] = one.cluster
+    return [replace(one, cluster=clusters.get(one.folder, one.cluster)) for one in found]
+
+
+def _known(one: EnvironmentReview) -> set[tuple[str, ...]]:
+    """Return by what a cluster knows the objects of an environment, and its trainings."""
+    manifests = [change.manifest for change in one.changes]
+    return {*map(identity, manifests), *filter(None, map(training, manifests))}
 
 
 def _on_its_clusters(compiled: Compiled, was: Mapping[str, str] | None, base: Base) -> Iterator[EnvironmentReview]:
@@ -146,7 +176,8 @@ def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compil
     clusters, root = {one.cluster for one in found}, session.project.root
     tops = (next((up for up in one.folder.parents if up.name == "environments"), one.folder.parent) for one in found)
     beside = {*tops} - {root, *root.parents}
-    folders = {folder for parent in beside for folder in survey(parent).environments} - {*session.folders}
+    folders = {folder for parent in beside for folder in survey(parent).environments}
+    folders -= {*session.folders, *(one.folder for one in found)}
     compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
     return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
 

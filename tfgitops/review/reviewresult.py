@@ -48,6 +48,7 @@ class EnvironmentReview:
     it does not compile. ``differences`` are manifests in the working tree that are not as compiled; ``blocked`` says
     why they cannot be compared. If its ``cluster`` changed, ``other_cluster`` is the earlier one (of a ``new`` one) or
     the present one (``gone``). ``shared`` is whether it took objects from another environment or gave some away.
+    ``moved`` is the folder in which a new one was, or in which one that is gone is now.
     """
 
     name: str
@@ -63,6 +64,7 @@ class EnvironmentReview:
     blocked: tuple[Diagnostic, ...] = ()
     other_cluster: str = ""
     shared: bool = False
+    moved: Path | None = None
     pinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -70,6 +72,11 @@ class EnvironmentReview:
     def controller(self) -> str:
         """The GitOps controller, "none" without one or where the environment is gone."""
         return self.compiled.environment.gitops if self.compiled and self.compiled.environment else "none"
+
+    @property
+    def home(self) -> Path:
+        """The folder in which the base has its manifests."""
+        return self.moved if self.moved and self.state == "new" else self.folder
 
     def of(self, verdict: Verdict) -> list[Change]:
         """Return the changes with a verdict."""

@@ -6,13 +6,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
-from tfgitops.review.phrases import near
-from tfgitops.review.refusals import edited_pins
+from tfgitops.review.phrases import named, near
+from tfgitops.review.refusals import another_name, edited_pins
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import a_few
-from tfgitops.targets.gitops import folder_news, kept_by
+from tfgitops.targets.gitops import MOVED, folder_news, kept_by
 from tfgitops.targets.kubernetes.containers import GRACE
 from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
@@ -41,10 +41,10 @@ _HANDS = (
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3
-_LOST = "Volcano loses a new run, and nothing ends it"
-_RETURN = (
-    "set `rerun` for a name of its own, or wait until they are gone, and see that its folders may be written again"
-)
+_LOST = "Volcano may lose the new run, and then nothing ends it"
+_RETURN = "wait that long, or set `rerun` for a name of its own"
+_LOSABLE = 2
+"""How many times the seconds of its pods' end a name is in danger: Volcano looks again after as long at most."""
 _NO_LINE = (NO_LINE, "")
 
 
@@ -79,18 +79,15 @@ def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
 
 
 def _refused(one: EnvironmentReview) -> Iterator[Risk]:
+    found: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in one.changes:
         if change.verdict == "refused":
-            message = f"{change.kind} '{change.title}' is refused, and stops the sync of what comes after it"
-            yield Risk("refused", one.name, message, _way_out(change))
-
-
-def _way_out(change: Change) -> str:
-    if change.way_out:
-        return change.way_out
-    if change.kind == "PersistentVolumeClaim":
-        return "declare another volume under another name, and move what is in it"
-    return "give the object another name"
+            found[change.kind, change.way_out or another_name(change)].append(change)
+    for (kind, way_out), changes in found.items():
+        names, many = listing([change.title for change in changes]), len(changes) > 1
+        does, whom = ("are refused, and stop", "them") if many else ("is refused, and stops", "it")
+        message = f"{kind}{'s' * many} {names} {does} the sync of what comes after {whom}"
+        yield Risk("refused", one.name, message, way_out)
 
 
 def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
@@ -105,7 +102,11 @@ def _vanishing(one: EnvironmentReview) -> Iterator[Risk]:
 def _fate(manifest: Json) -> str:
     """Say what a controller does with an object that is no longer in Git, by its annotations."""
     if controller := kept_by(manifest):
-        return f"{controller} keeps it, and nothing describes it any more"
+        if manifest["kind"] == "Namespace":
+            return f"{controller} keeps it in the cluster, with all that is in it"
+        name = manifest["metadata"]["name"]
+        what = f"queue {name}" if is_queue(manifest) else f"pvc {name} -n {manifest['metadata']['namespace']}"
+        return f"{controller} keeps it in the cluster. When nobody needs it any more: kubectl delete {what}"
     return "`kubectl apply` leaves it; `kubectl apply --prune` deletes it, and what is in it"
 
 
@@ -118,20 +119,24 @@ def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     }
     if not new or one.compiled is None or one.other_cluster:  # where nothing of it ran before
         return
-    top = base.path(one.folder)
+    top = base.path(one.home)
     paths = {f"{top}/manifests/{path}": path for path in new}
     earlier = base.earlier(sorted(paths))
     returning = []
     for full, path in paths.items():
-        line = f"\n  name: {new[path].new_name}\n".encode()
-        if any(line in content.replace(b"\r\n", b"\n") for content in earlier.get(full, ())):
+        metadata = new[path].manifest["metadata"]
+        lines = [f"\n  {key}: {metadata[key]}\n".encode() for key in ("name", "namespace")]
+        texts = (content.replace(b"\r\n", b"\n") for content in earlier.get(full, ()))
+        if any(all(line in text for line in lines) for text in texts):
             returning.append(new[path])
     if returning:
         listed, grace = listing([change.title for change in returning]), max(_grace(change) for change in returning)
         message = f"{listed} returns to {returning[0].new_name}, which ran before: it will run again"
         if len(returning) > 1:
             message = f"{listed} return to names that ran before (as {returning[0].new_name}): they will run again"
-        message += f". While pods of that name still end, for up to {grace} s, {_LOST}"
+        if any("(RUN)" in str(change.after) for change in returning):
+            message += ", and `$(RUN)` names the old folders"
+        message += f". For up to {_LOSABLE * grace} s after the earlier run is removed, {_LOST}"
         yield Risk("returns", one.name, message, _RETURN)
 
 
@@ -189,9 +194,12 @@ def _growing(one: EnvironmentReview) -> Iterator[Risk]:
 
 
 def _folders(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
-    """Find the folders that come or go: Flux applies each by an object of its own."""
-    if one.compiled and one.controller == "flux" and one.state == "compared":
-        top = f"{base.path(one.folder)}/{MANIFESTS}/"
+    """Find the folders that come or go: Flux applies each by an object of its own; Argo CD one for all."""
+    if one.state == "new" and one.moved and one.controller in MOVED:
+        message = f"its manifests were in {named(one.moved)}/{MANIFESTS}"
+        yield Risk("folders", one.name, message, MOVED[one.controller])
+    if one.compiled and one.controller == "flux" and (one.state == "compared" or one.home != one.folder):
+        top = f"{base.path(one.home)}/{MANIFESTS}/"
         was = [path.removeprefix(top) for path in base.blobs if path.startswith(top)]
         for message, advice in folder_news(was, [file.path for file in one.compiled.files]):
             yield Risk("folders", one.name, message, advice)

@@ -127,6 +127,15 @@ def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     return found
 
 
+MOVED = {
+    "argocd": "change `path` in its Application. If another Application replaces it, as with an ApplicationSet of "
+    "folders, the deletion of the old one can end all runs",
+    "flux": "change `path` in its Kustomizations in the same commit. If others replace them, the deletion of the old "
+    "ones can end all runs",
+}
+"""What to do where the manifests of an environment moved to another folder, by controller."""
+
+
 def folder_news(was: Iterable[str], now: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield what Flux does about each folder of `manifests/` that comes or goes, and advice, from paths of files."""
     old, new = ({path.partition("/")[0] for path in paths} for paths in (was, now))
