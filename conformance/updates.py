@@ -61,6 +61,7 @@ CONTEXTS: dict[str, tuple[Json, ...]] = {
     "tasks without discovery": (
         {**_EVERY, "tasks": {"extra": _TASK}},
         {**_EVERY, "tasks": {"extra": _TASK, "first": 1}},
+        {**_EVERY, "tasks": {"extra": {"replicas": 2}}},
     ),
 }
 """The jobs that a key may be of: pods that know each other, and pods that do not."""

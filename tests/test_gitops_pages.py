@@ -62,7 +62,7 @@ def test_a_queue_is_passed_over_by_flux_before_it_is_closed(compile_spec: Callab
     assert "before you close it" in (GUIDES / "flux.md").read_text(encoding="utf-8")
 
 
-def test_one_page_says_what_you_will_see() -> None:
-    events = GITOPS.partition("## What you will see")[2]
+def test_one_page_says_how_each_controller_behaves() -> None:
+    events = GITOPS.partition("## How each controller behaves")[2]
     for event in ("by hand", "overlap", "a removed claim", "another level of queues", "Closing queue"):
         assert event in events

@@ -45,7 +45,7 @@ def test_the_page_is_fresh(found: Any) -> None:
     ("key", "expected"),
     [
         ("role.image", ("new run", "new run")),
-        ("role.replicas", ("new run", "in place")),
+        ("role.replicas", ("new run", "in place or restart")),
         ("job.priorityClassName", ("in place", "in place")),
         ("job.labels", ("in place", "in place")),
         ("job.strategy", ("new run", "nothing")),

@@ -110,7 +110,8 @@ def _steering() -> Iterator[str]:
         controller = "Flux" if "fluxcd" in key else "Argo CD"
         effect = RULES[rule][0].replace("with `{found}` ", "").replace("`{found}` lets", "lets")
         level = "warning" if rule in WARNINGS else "error"
-        rows.append((f"`{key}`", f"`{values}`", kinds, effect.format(controller=controller), level))
+        written = ", ".join(one if one in ("any", "…") else f"`{one}`" for one in values.split(", "))
+        rows.append((f"`{key}`", written, kinds, effect.format(controller=controller), level))
     yield from _rows(("annotation", "value", "on", "effect", "tfgitops reports"), rows)
 
 

@@ -84,7 +84,7 @@ def test_shares_that_move_between_siblings_take_two_commits(
     assert name == grown
     assert "of cpu in all queues below p is 12, more than that of p (10)" in reason
     assert advice == "make two commits: first b; then, when that is applied, the rest"
-    assert f"no controller can apply Queue '{grown}'" in _stopped()
+    assert f"Queue '{grown}' can never be applied" in _stopped()
     _queues(repository, _shares(field, 10, a=4, b=4))
     assert not _stopped()
     repository.commit("first")
@@ -156,7 +156,7 @@ def test_a_removed_queue_is_still_there(repository: Repository) -> None:
     ((name, (reason, advice)),) = _refused(repository).items()
     assert (name, reason) == ("t", "the queue mid has queues below it (deep), so it takes no jobs")
     assert advice.endswith("kubectl delete queue deep")
-    assert "no controller can apply Job 't'" in _stopped()
+    assert "Job 't' can never be applied" in _stopped()
     _queues(repository, {"mid": {}})
     assert not _refused(repository)
     _keep(repository, {"mid": {}})  # gone from Git

@@ -37,7 +37,7 @@ def build(
     restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,
     pin_rest: Annotated[bool, typer.Option("--pin-rest", help="Pin every other such job to its running Job.")] = False,
     queues_at_once: Annotated[
-        bool, typer.Option("--queues-at-once", help="Let queues change that take several commits.")
+        bool, typer.Option("--queues-at-once", help="Build changes of queues that take several commits.")
     ] = False,
     strict: Strict = False,
     format_: FormatOption = "text",

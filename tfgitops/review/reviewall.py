@@ -98,7 +98,7 @@ def stuck_queues(compiled: Compiled, head: Base | None) -> Iterator[Diagnostic]:
                 at = (*routes[change.path], "queue") if change.is_job else routes[change.path]
                 yield Diagnostic(
                     code="TF607", span=compiled.environment.places.span(at, on_key=not change.is_job),
-                    message=f"no controller can apply {change.kind} '{change.title}' after HEAD: {change.reason}",
+                    message=f"{change.kind} '{change.title}' can never be applied after HEAD: {change.reason}",
                     hint=f"{change.way_out}; --queues-at-once builds it all the same, if the cluster is not as in HEAD",
                 )  # fmt: skip
 

@@ -46,8 +46,8 @@ IN_A_JOB = {
     "pod: {spec: {image: x}}": _CONTAINER + "image: …}`",
     "container: {nodeSelector: {}}": _RAW + "nodeSelector: …}}`",
     # Kubernetes, Volcano
-    "backoffLimit: 3": "`maxRetry`, which counts runs, not re-runs, of single pods too",
-    "retries: 3": "`maxRetry`, which counts runs, not re-runs, of single pods too",
+    "backoffLimit: 3": "`maxRetry`, which counts starts, not restarts, also of single pods",
+    "retries: 3": "`maxRetry`, which counts starts, not restarts, also of single pods",
     "ttl: 3600": "to remove it, remove it from the spec",
     "timeout: 3600": "`policies: [{exitCode: 124, action: TerminateJob}]`",
     "activeDeadlineSeconds: 3": "the policy for PodFailed may run it again",
