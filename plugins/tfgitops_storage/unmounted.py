@@ -22,7 +22,7 @@ _NEED_THEIR_OWN = ("chief", "evaluator")
 def check_paths(environment: Environment, manifests: Sequence[Manifest]) -> Iterator[Problem]:
     """Yield a warning for each text that names the path of a declared volume, in a role that does not mount it."""
     volumes = environment.get("volumes") or {}
-    paths = {str(volumes[name]["path"]).rstrip("/"): name for name in volumes if "path" in volumes[name]}
+    paths = {path: name for name in volumes if (path := str(volumes[name].get("path", "")).rstrip("/"))}
     jobs = [
         (job, manifest["spec"]["tasks"]) for manifest in manifests if paths and (job := environment.job_of(manifest))
     ]
