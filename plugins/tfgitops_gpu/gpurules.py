@@ -153,6 +153,6 @@ def _check_name(resource: str, at: Route) -> Iterator[Problem]:
     if near := near_device(resource):
         yield Problem(
             code="GPU07", severity="warning", at=at, found=resource, on_key=at[-1] == resource,
-            message=f"no known device plugin offers {resource}: a pod that asks for it would wait for ever",
+            message=f"no known device plugin offers {resource}: a pod that asks for it would wait forever",
             hint=f"did you mean {near}?",
         )  # fmt: skip

@@ -26,7 +26,7 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 
 @hookimpl
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
-    """Refuse pods and gangs that have no room on the nodes: they would wait for ever."""
+    """Refuse pods and gangs that have no room on the nodes: they would wait forever."""
     if nodes := environment.get("nodes"):
         for name, key in ((name, key) for name in nodes for key in ("cpu", "memory")):
             if quantity.is_slip(key, quantity.parse(amount := nodes[name].get(key, 0))):

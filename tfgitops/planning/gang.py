@@ -73,7 +73,7 @@ def _is_server(task: Mapping[str, Any]) -> bool:
 
 
 def check_gang(job: Job) -> Iterator[Problem]:
-    """Yield the problems by which a gang waits for ever, or starts with fewer pods than it needs."""
+    """Yield the problems by which a gang waits forever, or starts with fewer pods than it needs."""
     if any(not _NUMBERS.isdisjoint(data) for data in (job.data, *(role.data for role in job.roles))):
         yield from _check_numbers(job)
     yield from _check_names(job)
@@ -100,7 +100,7 @@ def _check_role(job: Job, role: Role) -> Iterator[Problem]:
     elif role.in_cluster and role.min_available < role.replicas and job.strategy != "none":
         missing = f"{role.replicas - role.min_available} of the {role.replicas} hosts in TF_CONFIG"
         message = f"minAvailable {role.min_available} of '{role.name}' lets the gang start without {missing}"
-        hint = "leave minAvailable out: the others would wait for the missing for ever"
+        hint = "leave minAvailable out: the others would wait for the missing forever"
         yield _wrong_number(role, str(role.replicas), message, hint)
 
 

@@ -38,7 +38,7 @@ def role_policies(job: Job, role: Role) -> Policies:
     if action := _when_a_pod_fails(job, role):
         defaults["PodFailed"] = action
     if _may_lose_pods(job, role):
-        # Volcano has no case for ResumeJob in a running job, and so makes the pod anew and counts no retry
+        # Volcano has no case for ResumeJob in a running job, and so makes the pod again and counts no retry
         # (docs/volcano.md 3). It sees the surplus pods of a smaller task as evicted, too.
         defaults["PodEvicted"] = "ResumeJob"
     if role.name == deciding_role(job):
@@ -86,10 +86,10 @@ def check_end(job: Job) -> Iterator[Problem]:
 
 
 def _when_a_pod_fails(job: Job, role: Role) -> str:
-    """Return the action after the failure of a pod, for strategies in which the other pods may go on.
+    """Return the action after the failure of a pod, for strategies in which the other pods may keep running.
 
     The coordinator of parameter-server tolerates the loss of a worker. A failed coordinator restarts the job: without
-    a policy, the servers or an evaluator would keep their GPUs for ever, because Volcano waits for all pods. An
+    a policy, the servers or an evaluator would keep their GPUs forever, because Volcano waits for all pods. An
     evaluator's container restarts in its pod, so its pod fails only if the kubelet evicts it.
     """
     if role.kind == "evaluator":
@@ -102,7 +102,7 @@ def _when_a_pod_fails(job: Job, role: Role) -> str:
 
 
 def _may_lose_pods(job: Job, role: Role) -> bool:
-    """Tell whether the other pods go on when one of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
+    """Tell whether the other pods keep running when one of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
     if role.kind == "task":  # the key and not its number: a change of numbers is made in place, and policies are not
         return "minAvailable" in role.data
     return role.kind == "evaluator" or (job.strategy == "parameter-server" and role.kind == "worker")

@@ -250,7 +250,7 @@ def _partial(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _check_containers(kind: str, value: Mapping[str, Any]) -> None:
-    """Refuse what would rename the training container, stand beside it for ever, or speak in discovery's place."""
+    """Refuse what would rename the training container, stand beside it forever, or speak in discovery's place."""
     if kind == "container":
         if value.get("name", TRAINING_CONTAINER) != TRAINING_CONTAINER:
             raise AnswerError("`value.name` cannot be patched", value["name"], TRAINING_CONTAINER)

@@ -47,7 +47,7 @@ Argo CD reads annotations, and takes Helm's as its own. Flux reads labels as wel
 RULES = Rules.read("""
     sync-hook:
         with `{found}` Argo CD runs the object as a hook: it deletes it and creates it again at every sync
-        | leave it out: a changed job has a new name, and so runs anew
+        | leave it out: a changed job has a new name, and so starts a new run
     sync-skipped:
         with `{found}` {controller} never applies the object | leave it out, or remove the object from the spec
     sync-once:
@@ -59,7 +59,7 @@ RULES = Rules.read("""
         with `{found}` {controller} leaves the old run when the job changes: two runs then write to the same folders
         | leave it out; `pin` keeps a run while the spec changes
     sync-outlives:
-        with `{found}` the run goes on after its Application is deleted, and nothing ends it | leave it out
+        with `{found}` the run keeps running after its Application is deleted, and nothing ends it | leave it out
     sync-unnoticed:
         with `{found}` Argo CD stays Synced when the job is removed, and may never end its run | leave it out
 """)

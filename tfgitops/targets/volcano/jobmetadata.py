@@ -25,7 +25,7 @@ RULES = Rules.read("""
     own-task: `{found}` names {task}, so Volcano ignores the whole task topology | the tasks are {tasks}
     own-place: Volcano does not read {found} here | write it in the {fields} of the {objects}
     own-unknown: Volcano knows no {found} | {remedy}
-    pods-only: {found} means something on pods, and a Job does not hand it on to them | {remedy}
+    pods-only: {found} only works on pods, and a Job does not pass it on to them | {remedy}
 """)
 WARNINGS = frozenset({"own-unknown", "pods-only"})
 """Rules whose breach may be meant."""

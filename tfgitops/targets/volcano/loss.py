@@ -1,6 +1,6 @@
 """What the loss of pods does to a Job: the policies that answer it, and so the effect of a scale-down.
 
-Volcano deletes the pods of a scale-down without the mark that its restarts leave (`deleteJobPod`), so it takes them for
+Volcano deletes the pods of a scale-down without the mark that its restarts leave (`deleteJobPod`), so it treats them as
 evicted. Before that, a kubelet reports a pod that ends with an error as failed.
 """
 
@@ -19,7 +19,7 @@ _DISTURBS = {
     "RestartJob": "restarts all pods of the job", "RestartTask": "restarts all pods of the task",
     "AbortJob": _ENDS, "TerminateJob": _ENDS, "CompleteJob": _ENDS,
 }  # fmt: skip
-_TAKEN = {"PodEvicted": "Volcano takes {pods} of {task} for evicted", "PodFailed": "{pods} of {task} may end in error"}
+_TAKEN = {"PodEvicted": "Volcano treats {pods} of {task} as evicted", "PodFailed": "{pods} of {task} may end in error"}
 
 
 def scale_down(before: Json, after: Json) -> tuple[bool, str]:

@@ -81,7 +81,7 @@ RULES = Rules.read("""
     pod-class-decides:
         {field} is what the pod's PriorityClass says: Kubernetes refuses pods with another value
         | leave it out, and name a class by the job's `priorityClassName`
-    pod-port-unknown: the container has no port {found}, so this fails for ever | {remedy}
+    pod-port-unknown: the container has no port {found}, so this fails forever | {remedy}
 """)
 
 
