@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Problem, SchemaFragment, hookimpl, quantity, read_schema
+from tfgitops import Environment, Problem, SchemaFragment, hookimpl, near_device, quantity, read_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +33,11 @@ def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[
                 message = f"{amount} of {key} on each node is next to nothing"
                 hint, at = "write it with its unit, as in 960Gi", ("nodes", name, key)
                 yield Problem(code="NODES02", message=message, at=at, severity="warning", hint=hint)
+        for name, resource in ((name, one) for name in nodes for one in nodes[name].get("accelerators") or ()):
+            if near := near_device(resource):
+                message, at = f"no known device plugin offers {resource}", ("nodes", name, "accelerators", resource)
+                hint = f"did you mean {near}?"
+                yield Problem(code="NODES02", message=message, at=at, on_key=True, severity="warning", hint=hint)
         from tfgitops_nodes.roomrules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
 
         yield from check_jobs(environment, nodes, manifests)

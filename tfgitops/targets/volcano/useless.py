@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Json, Route
 
-WARNINGS = frozenset(
-    {"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready", "amount-slip"}
-)
+WARNINGS = frozenset({
+    "pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready", "amount-slip",
+    "amount-device",
+})  # fmt: skip
 """Rules whose breach may be meant."""
 
 
