@@ -44,8 +44,7 @@ def _with(compiled: Compiled, findings: Iterable[tuple[Problem, tuple[str, Span]
     assert compiled.environment
     sift = compiled.allowances.sift if compiled.allowances else compiled.environment.places.diagnose
     told = [replace(said, notes=(*said.notes, note)) for problem, note in findings for said in sift([problem])]
-    allowed = compiled.allowances.allowed if compiled.allowances else ()
-    return replace(compiled, diagnostics=(*compiled.diagnostics, *told), allowed=allowed)
+    return replace(compiled, diagnostics=(*compiled.diagnostics, *told))
 
 
 def _two_owners(owners: Iterable[Owner]) -> Iterator[Finding]:

@@ -102,7 +102,7 @@ def _when_a_pod_fails(job: Job, role: Role) -> str:
 
 
 def _may_lose_pods(job: Job, role: Role) -> bool:
-    """Tell whether the other pods keep running when one of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
+    """Tell whether others keep running when a pod of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
     if role.kind == "task":  # the key and not its number: a change of numbers is made in place, and policies are not
         return "minAvailable" in role.data
     return role.kind == "evaluator" or (job.strategy == "parameter-server" and role.kind == "worker")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
+from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,24 +22,7 @@ _SYNC_OPTIONS = f"{_ARGO}/sync-options"
 _COMPARE_OPTIONS = f"{_ARGO}/compare-options"
 KUSTOMIZATION = "kustomization.yaml"
 
-STEERING = [
-    [cell.strip() for cell in row.split("|")]
-    for row in """
-        argocd.argoproj.io/hook | Skip | any | sync-skipped
-        argocd.argoproj.io/hook | PreSync, Sync, … | any | sync-hook
-        helm.sh/hook | any | any | sync-hook
-        argocd.argoproj.io/sync-options | Force=true, Replace=true, PruneLast=true | any | sync-destroys
-        argocd.argoproj.io/sync-options | Prune=false, Prune=confirm | Job | sync-kept
-        argocd.argoproj.io/sync-options | Delete=false, Delete=confirm | Job | sync-outlives
-        argocd.argoproj.io/compare-options | IgnoreExtraneous | Job | sync-unnoticed
-        helm.sh/resource-policy | keep | Job | sync-kept
-        kustomize.toolkit.fluxcd.io/force | enabled | any | sync-destroys
-        kustomize.toolkit.fluxcd.io/prune | disabled | Job | sync-kept
-        kustomize.toolkit.fluxcd.io/reconcile | disabled | Job, Namespace | sync-skipped
-        kustomize.toolkit.fluxcd.io/ssa | Ignore | any | sync-skipped
-        kustomize.toolkit.fluxcd.io/ssa | IfNotPresent | any | sync-once
-    """.strip().splitlines()
-]
+STEERING: list[tuple[str, str, str, str]] = schema_file("metadata.rules.json")["steering"]
 """Rows of a key, its values, the kinds of objects, and the rule of which an object with it is an instance.
 
 Argo CD reads annotations, and takes Helm's as its own. Flux reads labels as well, in any case of letters.

@@ -72,7 +72,8 @@ RULES = Rules.read("""
     k8s-container-resources-request-over-limit:
         the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
     amount-slip: {found} of {resource} is next to nothing | {remedy}
-    amount-device: no known device plugin offers {found}: a pod that asks for it would wait forever | did you mean {near}?
+    amount-device:
+        no known device plugin offers {found}: a pod that asks for it would wait forever | did you mean {near}?
     k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
 """)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,8 +33,7 @@ WARNINGS = frozenset({"own-unknown", "pods-only"})
 
 def nearly_own(key: str) -> str:
     """Return the key of Volcano's that a key probably means; empty if there is none, or if it is one."""
-    near = get_close_matches(key, OWN, 1, 0.9) if key.startswith("volcano.sh/") and key not in OWN else ()
-    return next(iter(near), "")
+    return nearest(key, OWN, cutoff=0.9) if key.startswith("volcano.sh/") and key not in OWN else ""
 
 
 def judge_metadata(manifest: Json) -> Iterator[Fault]:
