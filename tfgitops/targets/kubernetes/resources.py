@@ -81,22 +81,13 @@ RULES = Rules.read("""
 @lru_cache(maxsize=1024)
 def near_device(resource: str) -> str:
     """Return the known device whose name a resource's nearly is: in other case, a plural, with turned letters."""
-    if "/" not in resource or any(fnmatchcase(resource, gpu.resource) for gpu in GPUS):
-        return ""
-    domain, _, name = resource.partition("/")
-    for known in (gpu.resource for gpu in GPUS):
-        of, _, its = known.partition("/")
-        if fnmatchcase(resource.lower(), known.lower()):
-            return known.replace("*", resource[len(known) - 1 :])
-        if (domain.lower() == of and _folded(name) == _folded(its)) or (
-            name == its and nearest(domain, [of], cutoff=0.87)
-        ):
-            return known
-    return ""
-
-
-def _folded(name: str) -> list[str]:
-    return sorted(name.lower().replace("_", "").replace("-", "").removesuffix("s"))
+    known = [gpu.resource for gpu in GPUS] if "/" in resource else []
+    for one in known:
+        if fnmatchcase(resource.lower(), one.lower()):
+            right = one.replace("*", resource[len(one) - 1 :])
+            return "" if right == resource else right
+    named_alike = [one for one in known if one.endswith(resource[resource.find("/") :])]
+    return nearest(resource.removesuffix("s"), known, cutoff=1) or nearest(resource, named_alike, cutoff=0.92)
 
 
 def claimed_devices(spec: Json, replicas: int) -> int:

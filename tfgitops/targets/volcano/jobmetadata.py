@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Json, Route
 
+_PODS_ONLY = schema_file("metadata.rules.json")["podsOnly"]
 OWN: dict[str, Any] = schema_file("metadata.rules.json")["own"]
 """Volcano's keys for users, each with the fields and the objects where Volcano reads it, and the form of its values."""
 
@@ -43,18 +43,13 @@ def judge_metadata(manifest: Json) -> Iterator[Fault]:
     for at, value in _entries(manifest["metadata"], ("metadata",)):
         key, field = str(at[-1]), str(at[-2])
         given = all(key in {*metadata.get("labels", ()), *metadata.get("annotations", ())} for metadata in pods)
-        if not given and _is_read_from_pods(key):
+        if not given and any(fnmatchcase(key, pattern) for pattern in _PODS_ONLY):
             remedy = f"write `pod: {{metadata: {{{field}: {{{key}: …}}}}}}`"
             yield RULES.fault("pods-only", at, found=key, remedy=remedy)
         yield from _judge(at, value, names)
     for index, metadata in enumerate(pods):
         for at, value in _entries(metadata, ("spec", "tasks", index, "template", "metadata")):
             yield from _judge(at, value, names)
-
-
-@cache
-def _is_read_from_pods(key: str) -> bool:
-    return any(fnmatchcase(key, pattern) for pattern in schema_file("metadata.rules.json")["podsOnly"])
 
 
 def _entries(metadata: Json, at: Route) -> Iterator[tuple[Route, str]]:
