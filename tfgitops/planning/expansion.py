@@ -66,7 +66,7 @@ _SLIPS = (
      "leave it out: the compiler writes TF_CONFIG into the pods of chief, ps, worker and evaluator"),
     (re.compile(r"\bV[CK]_TASK_INDEX\b"), "TF305", "Volcano's {0} has no value here",
      "write $(TASK_INDEX), which the compiler gives its value"),
-    (re.compile(r"(?<!\$)\$\$(?![$(])"), "TF305", "Kubernetes turns {0} into one $",
+    (re.compile(r"(?<!\$)\$\$(?![$({])"), "TF305", "Kubernetes turns {0} into one $",
      "write $ for one, and $$$$ for two, such as a shell's own process id"),
 )  # fmt: skip
 
