@@ -8,6 +8,7 @@ from tfgitops.plugins.plain import printable
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import Diagnostic, counted
 from tfgitops.spec.disk import shown
+from tfgitops.targets.gitops import folder_news
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,10 +57,20 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     yield from _shortened(told, everything=verbose)
     told = [f"{word}  {printable(path)}" for word, path in changed_files(one, check=check)]
     yield from _shortened(told, everything=check or verbose)
+    yield from _folders(one)
     if not one.done:
         yield f"{named(one.folder)}: {'not checked, for the errors above' if check else 'nothing written'}"
     elif one.files or one.differences:
         yield f"{named(one.folder)}: {_total(one.compiled)}: {_summary(one, check=check)}"
+
+
+def _folders(one: Delivery) -> Iterator[str]:
+    """Say what Flux makes of folders that come or go in an environment that had some."""
+    environment = one.compiled.environment if one.compiled and one.done else None
+    wanted = {file.path for file in one.files}
+    was = wanted ^ {found.path for found in one.differences if found.state == "missing" or found.path not in wanted}
+    if was and environment and environment.gitops == "flux":
+        yield from ("; ".join(news) for news in folder_news(was, wanted))
 
 
 def named(folder: Path) -> str:
