@@ -61,8 +61,8 @@ def judge_tasks(job: str, tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
 
 
 def replicas_of(task: Json) -> int:
-    """Give a task's replicas; left out they are none."""
-    return int(task.get("replicas", 0))
+    """Give a task's replicas; left out or null they are none."""
+    return int(task.get("replicas") or 0)
 
 
 def _judge_pod_name(job: str, task: Json, position: int, at: Route) -> Iterator[Fault]:
