@@ -6,15 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import GPUS, Accelerator, Environment, Job, Patch, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_gpu.gpurules import (
-    NVIDIA,
-    check_amounts,
-    check_containers,
-    check_gpu,
-    gpu_resources,
-    is_nvidia,
-    product_label,
-)
+from tfgitops_gpu.gpurules import NVIDIA, check_containers, check_gpu, gpu_resources, is_nvidia, product_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +20,6 @@ CODES = {
     "GPU04": "a resource name that Volcano gave up",
     "GPU05": "no label is known by which the nodes of a vendor name their product",
     "GPU06": "a product and a node selector that no node satisfies together",
-    "GPU07": "a device whose name is nearly a known one",
 }
 
 _HIDDEN = {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]}
@@ -43,12 +34,11 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 
 @hookimpl
 def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
-    """Refuse blocks that ask for two things at once, and name devices that nobody knows."""
+    """Refuse blocks that ask for two things at once."""
     for job in environment.jobs:
         for role in job.roles:
             if gpu := role.get("gpu"):
                 yield from check_gpu(role, gpu)
-    yield from check_amounts(environment)
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import GPUS, Environment, Job, Note, Problem, Role, Route, near_device, quantity
+from tfgitops import GPUS, Job, Note, Problem, Role, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,10 +110,8 @@ def check_containers(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]
     for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
         spec = task["template"]["spec"]
         for container in (*spec["containers"], *spec.get("initContainers", ())):
-            limits = sorted(container.get("resources", {}).get("limits") or {})
-            for name in filter(near_device, limits):
-                yield from _check_name(name, _place(job, role, name))
-            if devices := [name for name in limits if family(name)]:
+            limits = container.get("resources", {}).get("limits") or {}
+            if devices := [name for name in sorted(limits) if family(name)]:
                 yield from _check_families(job, role, devices)
 
 
@@ -138,21 +136,4 @@ def _check_families(job: Job, role: Role, devices: list[str]) -> Iterator[Proble
 def _place(job: Job, role: Role, resource: str) -> tuple[str | int, ...]:
     """Point at the overlay that brought a resource in, or at the gpu block."""
     overlays = [("container", "resources", bound, resource) for bound in ("limits", "requests")]
-    return job.written(role, *overlays, ("gpu", "resource"), ("gpu",))
-
-
-def check_amounts(environment: Environment) -> Iterator[Problem]:
-    """Report the devices in the amounts of queues and nodes whose names are nearly known ones."""
-    for block, kinds in (("queues", ("capability", "deserved", "guarantee")), ("nodes", ("accelerators",))):
-        for name, one in (environment.get(block) or {}).items():
-            for at in ((block, name, kind, resource) for kind in kinds for resource in one.get(kind) or ()):
-                yield from _check_name(at[-1], at)
-
-
-def _check_name(resource: str, at: Route) -> Iterator[Problem]:
-    if near := near_device(resource):
-        yield Problem(
-            code="GPU07", severity="warning", at=at, found=resource, on_key=at[-1] == resource,
-            message=f"no known device plugin offers {resource}: a pod that asks for it would wait for ever",
-            hint=f"did you mean {near}?",
-        )  # fmt: skip
+    return job.written(role, *overlays, ("gpu",))

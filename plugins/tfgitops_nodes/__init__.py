@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Problem, SchemaFragment, hookimpl, quantity, read_schema
+from tfgitops import Environment, Problem, SchemaFragment, hookimpl, near_device, quantity, read_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from tfgitops import Route
 
 tfgitops_api = 1
 
@@ -26,13 +28,23 @@ def tfgitops_schema() -> Iterator[SchemaFragment]:
 
 @hookimpl
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
-    """Refuse pods and gangs that have no room on the nodes: they would wait for ever."""
+    """Refuse pods and gangs that have no room on the nodes: they would wait forever."""
     if nodes := environment.get("nodes"):
-        for name, key in ((name, key) for name in nodes for key in ("cpu", "memory")):
-            if quantity.is_slip(key, quantity.parse(amount := nodes[name].get(key, 0))):
-                message = f"{amount} of {key} on each node is next to nothing"
-                hint, at = "write it with its unit, as in 960Gi", ("nodes", name, key)
-                yield Problem(code="NODES02", message=message, at=at, severity="warning", hint=hint)
+        for name, pool in nodes.items():
+            for at, message, hint in _slips(pool):
+                yield Problem(
+                    code="NODES02", message=message, at=("nodes", name, *at), on_key=len(at) > 1, severity="warning",
+                    hint=hint,
+                )  # fmt: skip
         from tfgitops_nodes.roomrules import check_jobs  # noqa: PLC0415 - for those who declare nodes alone
 
         yield from check_jobs(environment, nodes, manifests)
+
+
+def _slips(pool: Mapping[str, Any]) -> Iterator[tuple[Route, str, str]]:
+    for key in ("cpu", "memory"):
+        if quantity.is_slip(key, quantity.parse(amount := pool.get(key, 0))):
+            yield (key,), f"{amount} of {key} on each node is next to nothing", "write it with its unit, as in 960Gi"
+    for resource in pool.get("accelerators") or ():
+        if near := near_device(resource):
+            yield ("accelerators", resource), f"no known device plugin offers {resource}", f"did you mean {near}?"

@@ -66,7 +66,7 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 def tfgitops_check_manifests(
     environment: Environment, manifests: tuple[Mapping[str, Any], ...], accelerators: tuple[Accelerator, ...]
 ) -> Iterator[Problem]:
-    """Refuse gangs that are larger than their queue, or a queue above it: they would wait for ever."""
+    """Refuse gangs that are larger than their queue, or a queue above it: they would wait forever."""
     return check_capability(environment, manifests, accelerators)
 
 

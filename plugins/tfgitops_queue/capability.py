@@ -43,7 +43,7 @@ def check_capability(
     amounts = [(name, *item) for name in declared for item in (declared[name].get("capability") or {}).items()]
     for name, resource, amount in amounts:
         if _is_no_limit(resource, amount):
-            why = "Volcano does not count pods" if resource == "pods" else "Volcano takes 0 for no limit"
+            why = "Volcano does not count pods" if resource == "pods" else "Volcano treats 0 as no limit"
             yield Problem(
                 code="QUEUE06", severity="warning", at=("queues", name, "capability", resource),
                 message=f"`{resource}: {amount}` does not limit the queue '{name}': {why}",

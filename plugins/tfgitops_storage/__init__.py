@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Accelerator, Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
 from tfgitops_storage.unmounted import check_paths
 from tfgitops_storage.volumes import check_volumes, claim_manifest, mounts, pod_parts, shared_memory
 
@@ -64,10 +64,6 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 
 
 @hookimpl
-def tfgitops_check_manifests(
-    environment: Environment,
-    manifests: tuple[Mapping[str, Any], ...],
-    accelerators: tuple[Accelerator, ...],  # noqa: ARG001 - of the hook
-) -> Iterator[Problem]:
+def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
     """Warn of paths below a volume that is not mounted, whoever wrote the mounts."""
-    yield from check_paths(environment, manifests)
+    return check_paths(environment, manifests)

@@ -22,17 +22,19 @@ _NEED_THEIR_OWN = ("chief", "evaluator")
 def check_paths(environment: Environment, manifests: Sequence[Manifest]) -> Iterator[Problem]:
     """Yield a warning for each text that names the path of a declared volume, in a role that does not mount it."""
     volumes = environment.get("volumes") or {}
-    paths = {str(volumes[name]["path"]).rstrip("/"): name for name in volumes if "path" in volumes[name]}
+    paths = {path: name for name in volumes if (path := str(volumes[name].get("path", "")).rstrip("/"))}
     jobs = [
-        (job, manifest["spec"]["tasks"]) for manifest in manifests if paths and (job := environment.job_of(manifest))
+        (job, [task["template"]["spec"]["containers"][0] for task in manifest["spec"]["tasks"]])
+        for manifest in manifests
+        if paths and (job := environment.job_of(manifest))
     ]
-    common = Counter(pair for _, tasks in jobs for pair in {pair for task in tasks for pair in _env(_training(task))})
-    for job, tasks in jobs:
+    common = Counter(pair for _, trainings in jobs for pair in {pair for one in trainings for pair in _env(one)})
+    for job, trainings in jobs:
         used = {use["name"] for role in job.roles for use in role.get("volumes") or ()}
-        for role, task in zip(job.roles, () if job.pin else tasks, strict=False):
+        for role, training in zip(job.roles, () if job.pin else trainings, strict=False):
             spared = () if role.kind in _NEED_THEIR_OWN else used
             wanted = {path: name for path, name in paths.items() if name not in spared}
-            yield from _check_role(role, _training(task), wanted, common)
+            yield from _check_role(role, training, wanted, common)
 
 
 def _check_role(
@@ -56,11 +58,6 @@ def _texts(container: Manifest, common: Mapping[tuple[str, str], int]) -> Iterat
     for name, value in _env(container):
         if common[name, value] == 1 or re.search(rf"\$[({{]?{re.escape(name)}\b", said):
             yield value, ("env", name)
-
-
-def _training(task: Manifest) -> Manifest:
-    found: Manifest = task["template"]["spec"]["containers"][0]
-    return found
 
 
 def _env(container: Manifest) -> list[tuple[str, str]]:

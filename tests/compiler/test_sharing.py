@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commandline import run
+from repository import Repository
 
 from tfgitops.compiler.session import compile_all, open_session
 
@@ -80,6 +82,26 @@ def test_claims_of_other_clusters_and_namespaces_are_others(cluster: str, namesp
 
 def test_a_claim_for_many_nodes_is_shared_in_peace() -> None:
     assert found(a=mounting("x", "runs: {size: 1Gi, path: /r, access: ReadWriteMany}"), b=mounting("y", THEIRS)) == []
+
+
+def test_a_claim_of_an_overlay_is_mounted_too() -> None:
+    pod = "{spec: {volumes: [{name: r, persistentVolumeClaim: {claimName: runs}}]}}"
+    [told] = found(a=mounting("x", OURS), b=f"cluster: eu-1\nnamespace: ml\njobs: {{y: {{{TRAIN}, pod: {pod}}}}}\n")
+    assert "the jobs 'y' here and 'x' of environments/a both mount it" in told.message
+
+
+def test_a_pinned_job_mounts_the_claims_of_its_run(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    found(a=mounting("x", OURS), b=mounting("y", THEIRS))
+    assert run("build").exit_code == 0
+    repository.commit("two runs")
+    assert run("pin", "environments/b", "y").exit_code == 0
+    spec = Path("environments/b/environment.yaml")
+    spec.write_text(spec.read_text().replace(THEIRS, "other: {claim: other, path: /other}"), encoding="utf-8")
+    [told] = [one for done in compile_all(open_session([Path("environments")])) for one in done.diagnostics]
+    assert "the jobs 'y' here and 'x' of environments/a both mount it" in told.message
+    assert told.span
+    assert told.span.excerpt.startswith("jobs: {y: {pin: ")
 
 
 def test_each_further_environment_is_told_once() -> None:

@@ -296,6 +296,7 @@ RUBBISH = {
     "another name for it": ("yield job.roles[0].container({'name': 'main'})", "`value.name` cannot be patched"),
     "discovery": ("yield job.roles[0].container({'env': [{'name': 'TF_CONFIG', 'value': '{}'}]})", "TF_CONFIG is"),
     "the host's name": ("yield job.roles[0].pod({'spec': {'hostname': 'x'}})", "`value.spec.hostname` cannot be"),
+    "a node": ("yield job.roles[0].pod({'spec': {'nodeName': 'x'}})", "go past the scheduler"),
     "what cannot be shown": (
         "class Shy:\n    def __repr__(self):\n        raise ValueError\nyield Shy()", "yielded a Shy",
     ),

@@ -119,3 +119,12 @@ def test_a_scale_down_from_elsewhere_asks_too_and_a_pin_keeps_the_number(reposit
     before = repository.manifest("shards")
     repository.build("--pin-rest")
     assert repository.manifest("shards") == before
+
+
+def test_a_committed_null_is_no_pod(repository: Repository) -> None:
+    path = "environments/prod/manifests/workloads/job-shards.yaml"
+    repository.edit(path, ("replicas: 4", "replicas: ~"))
+    repository.commit("edited by hand")
+    _scale(repository, 2)
+    assert run("build").exit_code == 0
+    assert repository.review().exit_code == 0

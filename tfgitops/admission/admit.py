@@ -105,6 +105,7 @@ def _problem(fault: Fault, at: Route) -> Problem:
     return Problem(
         code="TF502" if fault.rule in _OURS else "TF501", message=fault.message, at=at, found=fault.found,
         severity="warning" if fault.rule in _WARNINGS else "error", expected=fault.expected, hint=fault.hint,
+        on_key=at[-1:] == (fault.found,),
     )  # fmt: skip
 
 

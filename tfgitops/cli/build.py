@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
-from tfgitops.cli.completion import restartable
+from tfgitops.cli.completion import jobs
 from tfgitops.cli.environments import compiled, opened
 from tfgitops.compiler.compiled import Compiled, documents
 from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
@@ -31,7 +31,7 @@ def build(
         list[str] | None,
         typer.Option(
             "--restart", metavar="[ENV/]JOB", help="Let this job restart, though its spec is unchanged.",
-            autocompletion=restartable,
+            autocompletion=jobs,
         ),
     ] = None,
     restart_all: Annotated[bool, typer.Option("--restart-all", help="Let every such job restart.")] = False,

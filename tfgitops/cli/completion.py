@@ -14,7 +14,6 @@ from tfgitops.cli.environments import opened
 from tfgitops.compiler.session import compile_all
 from tfgitops.spec.disk import shown
 from tfgitops.spec.git import run_git
-from tfgitops.spec.model import Environment as Resolved
 from tfgitops.spec.project import find_environments
 
 
@@ -27,29 +26,24 @@ def _environments(incomplete: str) -> list[str]:
     return offered(incomplete, lambda: map(shown, find_environments(top)))
 
 
-def _jobs(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Offer the jobs of the environment that was named: to `unpin` those that are pinned, to `pin` the others."""
-    pinned, env = ctx.info_name == "unpin", ctx.params["env"]
-    return offered(incomplete, lambda: (job.name for job in _resolved([env])[0].jobs if bool(job.pin) == pinned))
+def jobs(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer jobs by name, and after a slash behind their environment: pinned ones to `unpin`, the others to `pin`."""
+    paths = [ctx.params["env"]] if "env" in ctx.params else ctx.params.get("paths") or []
+    prefix = "{}/" if "/" in incomplete else ""
+    wanted = {"pin": (False,), "unpin": (True,)}.get(ctx.info_name or "", (False, True))
 
+    def names() -> Iterable[str]:
+        results = compile_all(opened([Path(path) for path in paths], None))
+        found = [(one.environment, job) for one in results if one.environment for job in one.environment.jobs]
+        return dict.fromkeys(prefix.format(one.name) + job.name for one, job in found if bool(job.pin) in wanted)
 
-def restartable(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Offer the jobs of a build by their names, and from a slash on after their environment's."""
-    paths, top = ctx.params.get("paths") or [], "{}/" if "/" in incomplete else ""
-    return offered(
-        incomplete, lambda: {top.format(one.name) + job.name: 0 for one in _resolved(paths) for job in one.jobs}
-    )
+    return offered(incomplete, names)
 
 
 def refs(incomplete: str) -> list[str]:
     """Offer Git's branches and tags."""
     listed = ("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
     return offered(incomplete, lambda: run_git(Path.cwd(), *listed).stdout.decode().split())
-
-
-def _resolved(paths: Iterable[Path]) -> list[Resolved]:
-    results = compile_all(opened([Path(path) for path in paths], None))
-    return [one.environment for one in results if one.environment]
 
 
 def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
@@ -66,4 +60,4 @@ Environment = Annotated[
         metavar="ENV", help="An environment, or its environment.yaml.", autocompletion=_environments, readable=False
     ),
 ]
-Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.", autocompletion=_jobs)]
+Jobs = Annotated[list[str], typer.Argument(metavar="JOB...", help="Jobs of this environment.", autocompletion=jobs)]

@@ -36,13 +36,12 @@ class File:
 class Compiled:
     """The result of one environment: all diagnostics, and without errors its files.
 
-    If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``allowed`` are the
-    diagnostics that an exception suppresses; ``allowances`` are the exceptions, for what is found later.
+    If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``allowances`` are the
+    exceptions, for what is found later.
     """
 
     folder: Path
     diagnostics: tuple[Diagnostic, ...]
-    allowed: tuple[Allowed, ...] = ()
     allowances: Allowances | None = field(default=None, repr=False)
     environment: Environment | None = None
     objects: tuple[Planned, ...] = field(default=(), repr=False)
@@ -52,6 +51,11 @@ class Compiled:
     def ok(self) -> bool:
         """Whether the files may be written."""
         return not has_errors(self.diagnostics)
+
+    @property
+    def allowed(self) -> tuple[Allowed, ...]:
+        """The diagnostics that an exception suppresses."""
+        return self.allowances.allowed if self.allowances else ()
 
     def as_strict(self) -> Compiled:
         """Return the result with its warnings as errors."""

@@ -11,7 +11,7 @@ from tfgitops.spec.model import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfgitops.admission.allowances import Allowances, Allowed
+    from tfgitops.admission.allowances import Allowances
     from tfgitops.compiler.compiled import File
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
@@ -45,11 +45,6 @@ class Findings:
         self.allowances = Allowances(environment, self._plugins.schema.environment, day)
         self.found = list(self.allowances.sift_read(self.found))
         return self.allowances.problems
-
-    @property
-    def allowed(self) -> tuple[Allowed, ...]:
-        """The diagnostics that an exception suppressed."""
-        return self.allowances.allowed if self.allowances else ()
 
     def leftovers(self, *, finished: bool) -> list[Diagnostic]:
         """Return a diagnostic for each exception that suppressed nothing."""

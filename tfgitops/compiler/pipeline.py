@@ -33,8 +33,8 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
         left_over = [*error.diagnostics, *findings.leftovers(finished=False)]
     return Compiled(
         folder=folder, diagnostics=tuple(ordered([*findings.found, *findings.faults, *left_over])),
-        allowed=findings.allowed, allowances=findings.allowances, environment=findings.environment,
-        objects=tuple(findings.objects), files=written,
+        allowances=findings.allowances, environment=findings.environment, objects=tuple(findings.objects),
+        files=written,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def check_sharing(results: Sequence[Compiled], codes: Collection[str]) -> list[C
     environments = [one.environment for one in results if one.environment and one.files]
     owners = [(one.environment, planned) for one in results if one.environment and one.files for planned in one.objects]
     found: dict[int, list[tuple[Problem, tuple[str, Span]]]] = defaultdict(list)
-    for finding in (*_two_owners(owners), *(_one_node_claims(environments) if _STORAGE in codes else ())):
+    for finding in (*_two_owners(owners), *(_one_node_claims(environments, owners) if _STORAGE in codes else ())):
         found[id(finding[0])].append(finding[1:])
     return [_with(one, found[id(one.environment)]) if id(one.environment) in found else one for one in results]
 
@@ -44,8 +44,7 @@ def _with(compiled: Compiled, findings: Iterable[tuple[Problem, tuple[str, Span]
     assert compiled.environment
     sift = compiled.allowances.sift if compiled.allowances else compiled.environment.places.diagnose
     told = [replace(said, notes=(*said.notes, note)) for problem, note in findings for said in sift([problem])]
-    allowed = compiled.allowances.allowed if compiled.allowances else ()
-    return replace(compiled, diagnostics=(*compiled.diagnostics, *told), allowed=allowed)
+    return replace(compiled, diagnostics=(*compiled.diagnostics, *told))
 
 
 def _two_owners(owners: Iterable[Owner]) -> Iterator[Finding]:
@@ -89,7 +88,7 @@ def _two_clusters(pairs: Sequence[tuple[Owner, Owner]]) -> Finding:
     return environment, problem, ("written here too", beside.places.span(theirs.because, on_key=True))
 
 
-def _one_node_claims(environments: Sequence[Environment]) -> Iterator[Finding]:
+def _one_node_claims(environments: Iterable[Environment], owners: Iterable[Owner]) -> Iterator[Finding]:
     """Find the claims for one node that jobs of two environments mount; one warning for each further environment."""
     modes: dict[tuple[str, str, str], str] = {}
     for one in environments:
@@ -97,11 +96,13 @@ def _one_node_claims(environments: Sequence[Environment]) -> Iterator[Finding]:
             if (mode := volume.get("access", _ONE_NODE[0] if "size" in volume else "")) in _ONE_NODE:
                 modes.setdefault((one.cluster, one.namespace, volume.get("claim", name)), mode)
     first: dict[tuple[str, str, str], Use] = {}
-    for one in environments if modes else ():
-        for claim, use in _mounted(one).items():
+    told: set[tuple[int, str]] = set()
+    for one, planned in owners if modes else ():
+        for claim, use in _mounted(one, planned):
             key = (one.cluster, one.namespace, claim)
             other, beside, there = first.setdefault(key, use)
-            if key in modes and other is not one:
+            if key in modes and other is not one and (id(one), claim) not in told:
+                told.add((id(one), claim))
                 problem = Problem(
                     code=_STORAGE, severity="warning", at=use[2],
                     message=f"the claim '{claim}' is {modes[key]}, and the jobs '{use[1]}' here and '{beside}' of "
@@ -111,15 +112,19 @@ def _one_node_claims(environments: Sequence[Environment]) -> Iterator[Finding]:
                 yield one, problem, ("mounted here too", other.places.span(there))
 
 
-def _mounted(one: Environment) -> dict[str, Use]:
-    """Return the first mount of each claim: its environment, its job and its place."""
-    found: dict[str, Use] = {}
-    for job in one.jobs:
-        for role in job.roles:
-            for index, use in enumerate(role.data.get("volumes") or ()):
-                claim = one.data["volumes"][use["name"]].get("claim", use["name"])
-                found.setdefault(claim, (one, job.name, (*role.route, "volumes", index)))
-    return found
+def _mounted(one: Environment, planned: Planned) -> Iterator[tuple[str, Use]]:
+    """Yield the claims that a Job mounts; the place is the job itself if an overlay or a pin brings the claim."""
+    volumes, manifest = one.data.get("volumes") or {}, planned.manifest
+    job = one.job_of(manifest) if manifest["kind"] == "Job" else None
+    if job is None:
+        return
+    for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+        names = [use["name"] for use in role.data.get("volumes") or ()]
+        claims = [volumes.get(name, {}).get("claim", name) for name in names]
+        for volume in task["template"]["spec"].get("volumes") or ():
+            if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+                place = (*role.route, "volumes", claims.index(claim)) if claim in claims else planned.because
+                yield claim, (one, job.name, place)
 
 
 def _named(owner: Owner) -> str:

@@ -25,7 +25,7 @@ class Delivery:
     """What became of one environment; ``done`` unless something kept it from being written or compared.
 
     ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
-    where there is no spec any more. ``restarts`` are the jobs that would start anew by accident.
+    where there is no spec any more. ``restarts`` are the jobs that would restart by accident.
     """
 
     folder: Path

@@ -62,11 +62,11 @@ def references(container: Mapping[str, Any]) -> dict[str, Place]:
 
 
 _SLIPS = (
-    (re.compile(r"\bTF_CONFIG(?:[\"']\])?\s*=(?!=)"), "TF205", "this sets TF_CONFIG by hand",
+    (re.compile(r"(?<![\w$])TF_CONFIG(?:[\"']\])?\s*=(?![=%]|\$\{?TF_CONFIG)"), "TF205", "this sets TF_CONFIG by hand",
      "leave it out: the compiler writes TF_CONFIG into the pods of chief, ps, worker and evaluator"),
     (re.compile(r"\bV[CK]_TASK_INDEX\b"), "TF305", "Volcano's {0} has no value here",
      "write $(TASK_INDEX), which the compiler gives its value"),
-    (re.compile(r"(?<!\$)\$\$(?![$(])"), "TF305", "Kubernetes makes one $ of {0}",
+    (re.compile(r"(?<!\$)\$\$(?![$({])"), "TF305", "Kubernetes turns {0} into one $",
      "write $ for one, and $$$$ for two, such as a shell's own process id"),
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from tfgitops.spec.diagnostics import Note, Problem
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.tensorflow import SERVER_PORT
 from tfgitops.targets.volcano.identity import DIGITS
-from tfgitops.targets.volcano.tasks import POD_NAME_MAX
+from tfgitops.targets.volcano.tasks import POD_NAME_MAX, action_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,20 +51,14 @@ def gang_pods(manifest: Mapping[str, Any]) -> list[int]:
 
 def _beside_what_lasts(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the tasks, except servers, that wait, directly or not, for a task that lasts as long as the job."""
-    until_the_end = {task["name"] for task in tasks if _is_server(task) or _ends_the_job(task)}
+    ends = [action_on("TaskCompleted", task.get("policies", ())) for task in tasks]
+    pairs = zip(tasks, ends, strict=True)
+    until_the_end = {task["name"] for task, end in pairs if _is_server(task) or end == "CompleteJob"}
     waits = {task["name"]: set(task["dependsOn"].get("name") or ()) for task in tasks if task.get("dependsOn")}
     reached: set[str] = set()
     while more := {name for name, others in waits.items() if others & (until_the_end | reached)} - reached:
         reached |= more
     return [task["name"] for task in tasks if task["name"] in reached and not _is_server(task)]
-
-
-def _ends_the_job(task: Mapping[str, Any]) -> bool:
-    return any(
-        policy.get("action") == "CompleteJob"
-        and "TaskCompleted" in (policy.get("event"), *(policy.get("events") or ()))
-        for policy in task.get("policies") or ()
-    )
 
 
 def _is_server(task: Mapping[str, Any]) -> bool:
@@ -73,7 +67,7 @@ def _is_server(task: Mapping[str, Any]) -> bool:
 
 
 def check_gang(job: Job) -> Iterator[Problem]:
-    """Yield the problems by which a gang waits for ever, or starts with fewer pods than it needs."""
+    """Yield the problems by which a gang waits forever, or starts with fewer pods than it needs."""
     if any(not _NUMBERS.isdisjoint(data) for data in (job.data, *(role.data for role in job.roles))):
         yield from _check_numbers(job)
     yield from _check_names(job)
@@ -100,7 +94,7 @@ def _check_role(job: Job, role: Role) -> Iterator[Problem]:
     elif role.in_cluster and role.min_available < role.replicas and job.strategy != "none":
         missing = f"{role.replicas - role.min_available} of the {role.replicas} hosts in TF_CONFIG"
         message = f"minAvailable {role.min_available} of '{role.name}' lets the gang start without {missing}"
-        hint = "leave minAvailable out: the others would wait for the missing for ever"
+        hint = "leave minAvailable out: the others would wait for the missing forever"
         yield _wrong_number(role, str(role.replicas), message, hint)
 
 

@@ -12,6 +12,7 @@ from tfgitops.targets.kubernetes.merge import repeated
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import reach, value_at
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
+from tfgitops.targets.volcano.defaults import NOT_IN_PODS
 from tfgitops.targets.volcano.jobmetadata import OWN
 
 if TYPE_CHECKING:
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
 
     from tfgitops.spec.model import Job, Role
     from tfgitops.targets.routes import Route
-
-_POD_FIELDS = {
-    "hostname": "Volcano names the pods, and their peers find them by it",
-    "subdomain": "the job's Service has this name, and the pods' addresses end with it",
-    "schedulerName": "the job's own scheduler, volcano, schedules the gang",
-    "nodeName": "the pods would go past the scheduler and its queues; `nodeSelector` chooses nodes",
-    "ephemeralContainers": "they are added to running pods, never written in a template",
-}
 
 _RESERVED: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("labels", "label", {"volcano.sh/": "Volcano", "tfgitops/": "the compiler"}),
@@ -95,7 +88,7 @@ class _Rules:
         yield from self._spec(pod.get("spec") or {}, (*at, "spec"))
 
     def _spec(self, spec: Mapping[str, Any], at: Route) -> Iterator[Problem]:
-        for field, reason in _POD_FIELDS.items():
+        for field, reason in NOT_IN_PODS.items():
             if field in spec:
                 message = f"'{field}' cannot be given: {reason}"
                 yield _refused((*at, field), message, "leave it out", on_key=True)

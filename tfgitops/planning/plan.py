@@ -11,7 +11,7 @@ from tfgitops.planning.jobmanifest import job_manifest
 from tfgitops.planning.overlaycheck import check_overlays
 from tfgitops.planning.policies import check_end
 from tfgitops.planning.policycheck import check_policies
-from tfgitops.planning.rolecheck import check_deadlines, check_role, check_workdir
+from tfgitops.planning.rolecheck import check_role, check_workdir
 from tfgitops.planning.template import United, plan_template
 from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
@@ -107,13 +107,7 @@ class Planner:
 
     def _job(self, job: Job) -> Planned | None:
         problems = [problem for role in job.roles for problem in check_role(job, role)]
-        problems += [
-            *check_workdir(job),
-            *check_deadlines(job),
-            *check_overlays(job),
-            *check_gang(job),
-            *check_end(job),
-        ]
+        problems += [*check_workdir(job), *check_overlays(job), *check_gang(job), *check_end(job)]
         if any(problem.severity == "error" for problem in problems):
             self.problems += problems
             return None

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")
 """Strategies in which all pods hang if one is lost."""
 
-
 ALL = "all"
 """The value of `completes` by which a job completes when all its pods have ended, as Volcano does without a policy."""
 
@@ -39,7 +38,7 @@ def role_policies(job: Job, role: Role) -> Policies:
     if action := _when_a_pod_fails(job, role):
         defaults["PodFailed"] = action
     if _may_lose_pods(job, role):
-        # Volcano has no case for ResumeJob in a running job, and so makes the pod anew and counts no retry
+        # Volcano has no case for ResumeJob in a running job, and so makes the pod again and counts no retry
         # (docs/volcano.md 3). It sees the surplus pods of a smaller task as evicted, too.
         defaults["PodEvicted"] = "ResumeJob"
     if role.name == deciding_role(job):
@@ -68,35 +67,29 @@ def deciding_role(job: Job) -> str:
 def check_end(job: Job) -> Iterator[Problem]:
     """Yield a problem if `completes` names no role, or if nothing says which of several tasks ends the job."""
     names = [role.name for role in job.roles]
-    given = job.data.get("completes")
+    given, expected = job.data.get("completes"), ", ".join((*names, ALL))
     if given and given not in (ALL, *names):
         message = f"the job '{job.name}' has no role '{given}' that could complete it"
         hint = did_you_mean(given, names) or f"name one of its roles, or {ALL}"
-        expected = ", ".join((*names, ALL))
         yield Problem(code="TF203", message=message, at=(*job.route, "completes"), expected=expected, hint=hint)
-    tasks = [role.name for role in job.roles if role.kind == "task"]
-    decides = deciding_role(job) not in (["", "worker"] if job.strategy == "in-graph" else [""])  # those workers serve
-    if given or decides or len(tasks) < 2 or _is_ended_by_a_policy(job):  # noqa: PLR2004 - which of them
-        return
-    message = f"the job '{job.name}' completes only when all pods of all its tasks have ended"
-    hint = f"name the task whose end completes it in `completes`, or write `completes: {ALL}` if all end"
-    expected = ", ".join((*names, ALL))
-    yield Problem(
-        code="TF308", message=message, at=job.route, on_key=True, severity="warning", expected=expected, hint=hint
-    )
-
-
-def _is_ended_by_a_policy(job: Job) -> bool:
+    tasks = [role for role in job.roles if role.kind == "task"]
     blocks = [job.data, *(role.data for role in job.roles)]
     written = [policy for block in blocks for policy in block.get("policies") or ()]
-    return any(policy.get("action") in _ENDS and "TaskCompleted" in events_of(policy) for policy in written)
+    ended = any(policy.get("action") in _ENDS and "TaskCompleted" in events_of(policy) for policy in written)
+    decides = deciding_role(job) not in (["", "worker"] if job.strategy == "in-graph" else [""])  # those workers serve
+    if len(tasks) > 1 and not (given or decides or ended):
+        message = f"the job '{job.name}' completes only when all pods of all its tasks have ended"
+        hint = f"name the task whose end completes it in `completes`, or write `completes: {ALL}` if all end"
+        yield Problem(
+            code="TF308", message=message, at=job.route, on_key=True, severity="warning", expected=expected, hint=hint
+        )
 
 
 def _when_a_pod_fails(job: Job, role: Role) -> str:
-    """Return the action after the failure of a pod, for strategies in which the other pods may go on.
+    """Return the action after the failure of a pod, for strategies in which the other pods may keep running.
 
     The coordinator of parameter-server tolerates the loss of a worker. A failed coordinator restarts the job: without
-    a policy, the servers or an evaluator would keep their GPUs for ever, because Volcano waits for all pods. An
+    a policy, the servers or an evaluator would keep their GPUs forever, because Volcano waits for all pods. An
     evaluator's container restarts in its pod, so its pod fails only if the kubelet evicts it.
     """
     if role.kind == "evaluator":
@@ -109,7 +102,7 @@ def _when_a_pod_fails(job: Job, role: Role) -> str:
 
 
 def _may_lose_pods(job: Job, role: Role) -> bool:
-    """Tell whether the other pods go on when one of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
+    """Tell whether others keep running when a pod of a role is lost: by TensorFlow, or by a task's `minAvailable`."""
     if role.kind == "task":  # the key and not its number: a change of numbers is made in place, and policies are not
         return "minAvailable" in role.data
     return role.kind == "evaluator" or (job.strategy == "parameter-server" and role.kind == "worker")

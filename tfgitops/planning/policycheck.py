@@ -1,17 +1,19 @@
-"""Warn of written policies that never take effect: their event does not come, or another policy answers it."""
+"""Warn of policies that never take effect, and of time limits of pods that a policy makes useless."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Note, Problem
 from tfgitops.targets.kubernetes.fault import Rules
-from tfgitops.targets.volcano.tasks import ANY, events_of
+from tfgitops.targets.volcano.tasks import action_on, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.spec.model import Job, Role
+    from tfgitops.targets.routes import Route
 
     Policy = Mapping[str, Any]
 
@@ -26,7 +28,12 @@ _RULES = Rules.read("""
     none-restarts:
         TaskFailed comes after restarts of containers in their pods, and the kubelet restarts none of {roles}
         | name PodFailed, or write `restartPolicy: OnFailure`
+    deadline:
+        a pod that takes longer has failed, and the policy for PodFailed, {action}, runs it again
+        | limit the program: `timeout 6h python …` with `policies: [{{exitCode: 124, action: TerminateJob}}]` in its
+        role
 """)
+_DEADLINE = ("pod", "spec", "activeDeadlineSeconds")
 _RESTART_POLICY = ("pod", "spec", "restartPolicy"), ("restartPolicy",)
 
 
@@ -48,21 +55,33 @@ def check_policies(job: Job, manifest: Mapping[str, Any]) -> Iterator[Problem]:
                 rules.setdefault(_broken(policy, first, tasks[role.name]["template"]["spec"]), []).append(role)
             if rules and "" not in rules:
                 rule, told = max(rules.items())
-                fault = _RULES.fault(
-                    rule, (*holder.route, "policies", index), events=" and ".join(_events(policy)),
-                    roles=", ".join(f"'{role.name}'" for role in told),
-                )  # fmt: skip
+                names = ", ".join(f"'{role.name}'" for role in told)
                 note = Note(message="the kubelet restarts because of this", at=job.written(told[0], *_RESTART_POLICY))
-                yield Problem(
-                    code="TF502", message=fault.message, at=fault.at, severity="warning", hint=fault.hint,
-                    notes=(note,) if rule == "restarts" else (),
-                )  # fmt: skip
+                at = (*holder.route, "policies", index)
+                found = _warning(rule, at, events=" and ".join(_events(policy)), roles=names)
+                yield replace(found, notes=(note,)) if rule == "restarts" else found
+    yield from _deadlines(job, tasks, manifest["spec"].get("policies", ()))
+
+
+def _deadlines(job: Job, tasks: Mapping[str, Mapping[str, Any]], policies: Sequence[Policy]) -> Iterator[Problem]:
+    found: dict[Route, str] = {}
+    for role in job.roles:
+        task = tasks[role.name]
+        action = action_on("PodFailed", [*task.get("policies", ()), *policies])
+        if _DEADLINE[-1] in task["template"]["spec"] and action.startswith("Restart"):
+            found.setdefault(job.written(role, _DEADLINE), action)
+    yield from (_warning("deadline", at, action=action) for at, action in found.items())
+
+
+def _warning(rule: str, at: Route, **words: str) -> Problem:
+    fault = _RULES.fault(rule, at, **words)
+    return Problem(code="TF502", message=fault.message, at=at, severity="warning", hint=fault.hint)
 
 
 def _broken(policy: Policy, first: Sequence[Policy], pod: Mapping[str, Any]) -> str:
     """Return the rule by which a policy has no effect on a pod, or nothing; Volcano asks the ``first`` ones before."""
     events = _events(policy)
-    answers = {next((one["action"] for one in first if {event, ANY} & {*events_of(one)}), "") for event in events}
+    answers = {action_on(event, first) for event in events}
     if "" not in answers:
         return "another" if answers - {policy["action"]} else ""
     if events == ["PodFailed"] and pod.get("restartPolicy") == "OnFailure":

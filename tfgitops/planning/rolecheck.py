@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.planning.policies import job_policies, role_policies
 from tfgitops.spec.diagnostics import Problem, Words
-from tfgitops.targets.routes import reach
 from tfgitops.targets.shell.command import STRING_MAX, script_of
-from tfgitops.targets.volcano.tasks import ANY, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +15,6 @@ if TYPE_CHECKING:
 
     Overlays = list[Mapping[str, Any]]
     Said = tuple[Mapping[str, Any], Route]
-
-_DEADLINE = ("pod", "spec", "activeDeadlineSeconds")
 
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
@@ -43,22 +38,6 @@ def check_workdir(job: Job) -> Iterator[Problem]:
         message = f"Kubernetes does not expand {job.data['workdir']} as a working directory"
         hint = "let the command change to it, as in `cd /log/$(RUN) && …`"
         yield Problem(code="TF305", message=message, at=(*job.route, "workdir"), hint=hint)
-
-
-def check_deadlines(job: Job) -> Iterator[Problem]:
-    """Yield a warning for each time limit of a pod after which a policy runs the pod again."""
-    found: dict[Route, str] = {}
-    for role in job.roles:
-        holder = next((one for one in (role, job) if type(reach(one.data, _DEADLINE)) is int), None)
-        answers = [*role_policies(job, role), *job_policies(job)] if holder else []
-        action = next((policy["action"] for policy in answers if {"PodFailed", ANY} & {*events_of(policy)}), "")
-        if holder and action.startswith("Restart"):
-            found.setdefault((*holder.route, *_DEADLINE), action)
-    for at, action in found.items():
-        message = f"a pod that takes longer has failed, and the policy for PodFailed, {action}, runs it again"
-        policies = "`policies: [{exitCode: 124, action: TerminateJob}]`"
-        hint = f"limit the program: `timeout 6h python …` with {policies} in its role"
-        yield Problem(code="TF502", message=message, at=at, severity="warning", hint=hint)
 
 
 def _check_lengths(role: Role) -> Iterator[Problem]:

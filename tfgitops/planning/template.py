@@ -14,7 +14,7 @@ from tfgitops.targets.memo import by_content
 from tfgitops.targets.shell.command import shell_command
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import without_empty
-from tfgitops.targets.volcano.tasks import ANY, events_of
+from tfgitops.targets.volcano.tasks import action_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def plan_template(job: Job, role: Role, pod: United, container: United) -> dict[
 def _restart_policy(role: Role) -> str:
     """Return the default: an evaluator restarts in its pod, at no retry, unless a policy of its own is for failures."""
     policies = role.data.get("policies") or ()
-    answered = any(policy.get("exitCode") or {"PodFailed", ANY} & {*events_of(policy)} for policy in policies)
+    answered = action_on("PodFailed", policies) or any("exitCode" in policy for policy in policies)
     return "OnFailure" if role.kind == "evaluator" and not answered else "Never"
 
 

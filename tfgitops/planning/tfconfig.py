@@ -70,7 +70,6 @@ class Discovery:
             self._hosts[role.name] = [f"{run}-{role.name}-{index}.{run}:{port}" for index in range(role.replicas)]
         self._in_cluster = {role.kind: self._hosts[role.name] for role in job.roles if role.in_cluster}
         self._cluster = _json(self._in_cluster)
-        self._peers = sum(role.replicas for role in job.roles if role.in_cluster)
         self._variables = {hosts_variable(name): name for name in self._hosts}
         self._ours = {"TASK_INDEX", "TASK_TYPE", "RUN", *self._variables}
 
@@ -89,7 +88,7 @@ class Discovery:
         """Refuse fields with which a pod finds no other pod by name, if it needs one, or cannot have its own name."""
         namespace = self._job.environment.namespace
         lost = nameless(spec, namespace)
-        if lost and not (role.in_cluster and self._peers > 1):
+        if lost and not (role.in_cluster and sum(map(len, self._in_cluster.values())) > 1):
             containers = [*spec["containers"], *spec.get("initContainers", ())]
             named = {entry["name"] for container in containers for entry in container.get("env", ())}
             lost = lost if named & self._variables.keys() or "/etc/volcano/" in str(containers) else None

@@ -22,6 +22,7 @@ from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import MISSING, reach, steps
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
+from tfgitops.targets.volcano.defaults import NOT_IN_PODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -192,7 +193,7 @@ _SHAPES = {
     "pod": ("pod.schema.json", "PodTemplateSpec"),
     "container": ("pod.schema.json", "Container"),
 }
-_WRITTEN_BY_CORE = {
+_WRITTEN_BY_CORE: dict[str, dict[Route, str]] = {
     "job": {
         ("apiVersion",): "it is a Volcano Job",
         ("kind",): "it is a Volcano Job",
@@ -210,10 +211,7 @@ _WRITTEN_BY_CORE = {
     "pod": {
         ("metadata", "labels", JOB_LABEL): "it is the job's name",
         ("metadata", "annotations", "tfgitops/rerun"): "it is the spec's `rerun`",
-        ("spec", "hostname"): "Volcano names the pods, and their peers find them by it",
-        ("spec", "subdomain"): "the job's Service has this name, and the pods' addresses end with it",
-        ("spec", "schedulerName"): "it is always volcano",
-        ("spec", "ephemeralContainers"): "they are added to running pods, never written in a template",
+        **{("spec", field): reason for field, reason in NOT_IN_PODS.items()},
     },
     "container": {},
 }
@@ -250,7 +248,7 @@ def _partial(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _check_containers(kind: str, value: Mapping[str, Any]) -> None:
-    """Refuse what would rename the training container, stand beside it for ever, or speak in discovery's place."""
+    """Refuse what would rename the training container, stand beside it forever, or speak in discovery's place."""
     if kind == "container":
         if value.get("name", TRAINING_CONTAINER) != TRAINING_CONTAINER:
             raise AnswerError("`value.name` cannot be patched", value["name"], TRAINING_CONTAINER)

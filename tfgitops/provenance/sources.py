@@ -102,7 +102,7 @@ _ANYWHERE: dict[Route, Made] = {
     ("grpc", "service"): Made(DEFAULT, "what Kubernetes would add"),
 }
 _WHY = {
-    "PodEvicted": "a gang that lost a pod would wait for it for ever",
+    "PodEvicted": "a gang that lost a pod would wait for it forever",
     "TaskCompleted": "its end is the job's",
     "RestartPod": "the coordinator tolerates the loss of a worker",
     "RestartJob": "without a restart, the other pods would wait forever",

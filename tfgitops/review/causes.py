@@ -240,7 +240,7 @@ def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:
 
 
 def _telling(change: Change) -> Iterable[FieldChange]:
-    """Return the fields that start a job anew: those that cannot change in place, else the numbers of its pods."""
+    """Return the fields that restart a job: those that cannot change in place, else the numbers of its pods."""
     return change.hard or filter(_is_size, change.fields)
 
 

@@ -32,7 +32,7 @@ _NO_LINE = "what is no longer in the spec, or another version of a plugin or our
 
 @dataclass(frozen=True, kw_only=True)
 class Restart:
-    """A job that would start anew although its own block in the spec is unchanged, or although it changes in place.
+    """A job that would restart although its own block in the spec is unchanged, or although it changes in place.
 
     ``scaled`` says why a scale-down restarts it, else it is empty.
     """
@@ -112,7 +112,7 @@ class Guard:
             raise CompileError(stuck)
 
     def restarts(self, compiled: Compiled, differences: Iterable[Difference]) -> list[Restart]:
-        """Return the jobs of an environment that would start anew, and that nobody asked to.
+        """Return the jobs of an environment that would restart, and that nobody asked to restart.
 
         They stand in the order of their files; only committed manifests of jobs that differ are read.
         """

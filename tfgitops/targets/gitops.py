@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
+from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,24 +22,7 @@ _SYNC_OPTIONS = f"{_ARGO}/sync-options"
 _COMPARE_OPTIONS = f"{_ARGO}/compare-options"
 KUSTOMIZATION = "kustomization.yaml"
 
-STEERING = [
-    [cell.strip() for cell in row.split("|")]
-    for row in """
-        argocd.argoproj.io/hook | Skip | any | sync-skipped
-        argocd.argoproj.io/hook | PreSync, Sync, … | any | sync-hook
-        helm.sh/hook | any | any | sync-hook
-        argocd.argoproj.io/sync-options | Force=true, Replace=true, PruneLast=true | any | sync-destroys
-        argocd.argoproj.io/sync-options | Prune=false, Prune=confirm | Job | sync-kept
-        argocd.argoproj.io/sync-options | Delete=false, Delete=confirm | Job | sync-outlives
-        argocd.argoproj.io/compare-options | IgnoreExtraneous | Job | sync-unnoticed
-        helm.sh/resource-policy | keep | Job | sync-kept
-        kustomize.toolkit.fluxcd.io/force | enabled | any | sync-destroys
-        kustomize.toolkit.fluxcd.io/prune | disabled | Job | sync-kept
-        kustomize.toolkit.fluxcd.io/reconcile | disabled | Job, Namespace | sync-skipped
-        kustomize.toolkit.fluxcd.io/ssa | Ignore | any | sync-skipped
-        kustomize.toolkit.fluxcd.io/ssa | IfNotPresent | any | sync-once
-    """.strip().splitlines()
-]
+STEERING: list[tuple[str, str, str, str]] = schema_file("metadata.rules.json")["steering"]
 """Rows of a key, its values, the kinds of objects, and the rule of which an object with it is an instance.
 
 Argo CD reads annotations, and takes Helm's as its own. Flux reads labels as well, in any case of letters.
@@ -47,7 +31,7 @@ Argo CD reads annotations, and takes Helm's as its own. Flux reads labels as wel
 RULES = Rules.read("""
     sync-hook:
         with `{found}` Argo CD runs the object as a hook: it deletes it and creates it again at every sync
-        | leave it out: a changed job has a new name, and so runs anew
+        | leave it out: a changed job has a new name, and so starts a new run
     sync-skipped:
         with `{found}` {controller} never applies the object | leave it out, or remove the object from the spec
     sync-once:
@@ -59,7 +43,7 @@ RULES = Rules.read("""
         with `{found}` {controller} leaves the old run when the job changes: two runs then write to the same folders
         | leave it out; `pin` keeps a run while the spec changes
     sync-outlives:
-        with `{found}` the run goes on after its Application is deleted, and nothing ends it | leave it out
+        with `{found}` the run keeps running after its Application is deleted, and nothing ends it | leave it out
     sync-unnoticed:
         with `{found}` Argo CD stays Synced when the job is removed, and may never end its run | leave it out
 """)

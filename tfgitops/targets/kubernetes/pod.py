@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.containers import judge_containers, judge_mounts
 from tfgitops.targets.kubernetes.fault import Fault, Rules
+from tfgitops.targets.kubernetes.names import is_ip
 from tfgitops.targets.kubernetes.resources import judge_resources
 from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
 
@@ -63,7 +64,8 @@ def nameless(spec: Json, namespace: str) -> tuple[str, str] | None:
     if policy == "None":
         if not any(domain.startswith(f"{namespace}.svc.") for domain in config.get("searches", ())):
             return "dnsConfig", f"its `searches` lack {namespace}.svc.cluster.local"
-        if all(ip_address(server).is_global for server in config.get("nameservers", ())):
+        servers = [server for server in config.get("nameservers", ()) if is_ip(server)]
+        if servers and all(ip_address(server).is_global for server in servers):
             return "dnsConfig", "its name servers are outside of the cluster"
     return None
 

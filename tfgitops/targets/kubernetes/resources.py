@@ -72,6 +72,8 @@ RULES = Rules.read("""
     k8s-container-resources-request-over-limit:
         the request for {resource} ({request}) is above its limit ({limit}) | lower it, or raise the limit
     amount-slip: {found} of {resource} is next to nothing | {remedy}
+    amount-device:
+        no known device plugin offers {found}: a pod that asks for it would wait forever | did you mean {near}?
     k8s-container-resources-claims-unknown-reference: the pod has no resource claim {found} | declare it
 """)
 
@@ -79,22 +81,13 @@ RULES = Rules.read("""
 @lru_cache(maxsize=1024)
 def near_device(resource: str) -> str:
     """Return the known device whose name a resource's nearly is: in other case, a plural, with turned letters."""
-    if any(fnmatchcase(resource, gpu.resource) for gpu in GPUS):
-        return ""
-    domain, _, name = resource.partition("/")
-    for known in (gpu.resource for gpu in GPUS):
-        of, _, its = known.partition("/")
-        if fnmatchcase(resource.lower(), known.lower()):
-            return known.replace("*", resource[len(known) - 1 :])
-        if (domain.lower() == of and _folded(name) == _folded(its)) or (
-            name == its and nearest(domain, [of], cutoff=0.87)
-        ):
-            return known
-    return ""
-
-
-def _folded(name: str) -> list[str]:
-    return sorted(name.lower().replace("_", "").replace("-", "").removesuffix("s"))
+    known = [gpu.resource for gpu in GPUS] if "/" in resource else []
+    for one in known:
+        if fnmatchcase(resource.lower(), one.lower()):
+            right = one.replace("*", resource[len(one) - 1 :])
+            return "" if right == resource else right
+    named_alike = [one for one in known if one.endswith(resource[resource.find("/") :])]
+    return nearest(resource.removesuffix("s"), known, cutoff=1) or nearest(resource, named_alike, cutoff=0.92)
 
 
 def claimed_devices(spec: Json, replicas: int) -> int:
@@ -203,13 +196,17 @@ def _judge_amount(resource: str, amount: int, at: Route) -> Iterator[Fault]:
 
 
 def judge_amounts(value: Any) -> Iterator[Fault]:
-    """Find amounts that are surely a slip, wherever an object has amounts, each once if request and limit are equal."""
+    """Find amounts and names of devices that are surely a slip, each once if request and limit are equal."""
     seen = set()
     for at, amount in leaves(value):
         resource = str(at[-1]) if {*at[-2:-1]} & _AMOUNTS or at[-1:] == ("sizeLimit",) else ""
         nanos = parse(amount) if resource and not quantity.explain(amount) else 0  # a plugin's object may hold anything
-        if quantity.is_slip(resource, nanos) and (at[:-2], resource, nanos) not in seen:
-            seen.add((at[:-2], resource, nanos))
+        if (at[:-2], resource, nanos) in seen:
+            continue
+        seen.add((at[:-2], resource, nanos))
+        if near := near_device(resource):
+            yield RULES.fault("amount-device", at, found=resource, near=near)
+        if quantity.is_slip(resource, nanos):
             meant = quantity.meant(amount) if quantity.style_of(resource) else ""
             remedy = f"did you mean {meant}?" if meant else "write it with its unit, as in 500m cores or 10Gi"
             yield RULES.fault("amount-slip", at, found=amount, resource=resource, remedy=remedy)

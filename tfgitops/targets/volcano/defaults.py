@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 SCHEDULER = "volcano"
+NOT_IN_PODS = {
+    "hostname": "Volcano names the pods, and their peers find them by it",
+    "subdomain": "the job's Service has this name, and the pods' addresses end with it",
+    "schedulerName": "the job's own scheduler, volcano, schedules the gang",
+    "nodeName": "the pods would go past the scheduler and its queues; `nodeSelector` chooses nodes",
+    "ephemeralContainers": "they are added to running pods, never written in a template",
+}
+"""Fields of a pod that nobody may give, each with the reason."""
 MAX_RETRY = 3
 DEFAULT_QUEUE = "default"
 NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray": ["svc"]}

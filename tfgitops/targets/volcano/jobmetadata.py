@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.targets.kubernetes.fault import Rules
 from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Json, Route
 
+_PODS_ONLY = schema_file("metadata.rules.json")["podsOnly"]
 OWN: dict[str, Any] = schema_file("metadata.rules.json")["own"]
 """Volcano's keys for users, each with the fields and the objects where Volcano reads it, and the form of its values."""
 
@@ -25,7 +25,7 @@ RULES = Rules.read("""
     own-task: `{found}` names {task}, so Volcano ignores the whole task topology | the tasks are {tasks}
     own-place: Volcano does not read {found} here | write it in the {fields} of the {objects}
     own-unknown: Volcano knows no {found} | {remedy}
-    pods-only: {found} means something on pods, and a Job does not hand it on to them | {remedy}
+    pods-only: {found} only works on pods, and a Job does not pass it on to them | {remedy}
 """)
 WARNINGS = frozenset({"own-unknown", "pods-only"})
 """Rules whose breach may be meant."""
@@ -33,8 +33,7 @@ WARNINGS = frozenset({"own-unknown", "pods-only"})
 
 def nearly_own(key: str) -> str:
     """Return the key of Volcano's that a key probably means; empty if there is none, or if it is one."""
-    near = get_close_matches(key, OWN, 1, 0.9) if key.startswith("volcano.sh/") and key not in OWN else ()
-    return next(iter(near), "")
+    return nearest(key, OWN, cutoff=0.9) if key.startswith("volcano.sh/") and key not in OWN else ""
 
 
 def judge_metadata(manifest: Json) -> Iterator[Fault]:
@@ -44,18 +43,13 @@ def judge_metadata(manifest: Json) -> Iterator[Fault]:
     for at, value in _entries(manifest["metadata"], ("metadata",)):
         key, field = str(at[-1]), str(at[-2])
         given = all(key in {*metadata.get("labels", ()), *metadata.get("annotations", ())} for metadata in pods)
-        if not given and _is_read_from_pods(key):
+        if not given and any(fnmatchcase(key, pattern) for pattern in _PODS_ONLY):
             remedy = f"write `pod: {{metadata: {{{field}: {{{key}: …}}}}}}`"
             yield RULES.fault("pods-only", at, found=key, remedy=remedy)
         yield from _judge(at, value, names)
     for index, metadata in enumerate(pods):
         for at, value in _entries(metadata, ("spec", "tasks", index, "template", "metadata")):
             yield from _judge(at, value, names)
-
-
-@cache
-def _is_read_from_pods(key: str) -> bool:
-    return any(fnmatchcase(key, pattern) for pattern in schema_file("metadata.rules.json")["podsOnly"])
 
 
 def _entries(metadata: Json, at: Route) -> Iterator[tuple[Route, str]]:

@@ -1,6 +1,6 @@
 """What the loss of pods does to a Job: the policies that answer it, and so the effect of a scale-down.
 
-Volcano deletes the pods of a scale-down without the mark that its restarts leave (`deleteJobPod`), so it takes them for
+Volcano deletes the pods of a scale-down without the mark that its restarts leave (`deleteJobPod`), so it treats them as
 evicted. Before that, a kubelet reports a pod that ends with an error as failed.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.targets.volcano.defaults import MAX_RETRY
-from tfgitops.targets.volcano.tasks import ANY, events_of, replicas_of
+from tfgitops.targets.volcano.tasks import action_on, replicas_of
 
 if TYPE_CHECKING:
     from tfgitops.targets.routes import Json
@@ -19,13 +19,7 @@ _DISTURBS = {
     "RestartJob": "restarts all pods of the job", "RestartTask": "restarts all pods of the task",
     "AbortJob": _ENDS, "TerminateJob": _ENDS, "CompleteJob": _ENDS,
 }  # fmt: skip
-_TAKEN = {"PodEvicted": "Volcano takes {pods} of {task} for evicted", "PodFailed": "{pods} of {task} may end in error"}
-
-
-def answer(job: Json, task: Json, event: str) -> str:
-    """Return the action on an event in a task: the first policy that names it, the task's own before the job's."""
-    policies = (*(task.get("policies") or ()), *(job["spec"].get("policies") or ()))
-    return next((policy.get("action", "") for policy in policies if {event, ANY} & {*events_of(policy)}), "")
+_TAKEN = {"PodEvicted": "Volcano treats {pods} of {task} as evicted", "PodFailed": "{pods} of {task} may end in error"}
 
 
 def scale_down(before: Json, after: Json) -> tuple[bool, str]:
@@ -39,7 +33,7 @@ def scale_down(before: Json, after: Json) -> tuple[bool, str]:
     for task in after["spec"].get("tasks") or ():
         gone = old.get(task.get("name"), 0) - replicas_of(task)
         for event in _TAKEN if gone > 0 else ():
-            action = answer(after, task, event)
+            action = action_on(event, (*(task.get("policies") or ()), *(after["spec"].get("policies") or ())))
             spent = {"RestartPod": gone, "RestartJob": 1, "RestartTask": 1}.get(action, 0)
             does = [_DISTURBS[action]] if action in _DISTURBS else []
             does += [f"takes {spent} of the job's {most} retries" + ", which ends it" * (spent >= most)] * bool(spent)

@@ -8,7 +8,7 @@ from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.quantity import NANO, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tfgitops.targets.routes import Json, Route
 
@@ -61,8 +61,8 @@ def judge_tasks(job: str, tasks: Sequence[Json], at: Route) -> Iterator[Fault]:
 
 
 def replicas_of(task: Json) -> int:
-    """Give a task's replicas; left out they are none."""
-    return int(task.get("replicas", 0))
+    """Give a task's replicas; left out or null they are none."""
+    return int(task.get("replicas") or 0)
 
 
 def _judge_pod_name(job: str, task: Json, position: int, at: Route) -> Iterator[Fault]:
@@ -175,6 +175,11 @@ def judge_policies(policies: Sequence[Json], at: Route) -> Iterator[Fault]:
 def events_of(policy: Json) -> list[str]:
     """Give the events that a policy reacts to, wherever it names them, each once."""
     return list(dict.fromkeys([*policy.get("events", ()), *([policy["event"]] if policy.get("event") else ())]))
+
+
+def action_on(event: str, policies: Iterable[Json]) -> str:
+    """Return the action of the first policy that reacts to an event; empty if none does."""
+    return next((str(one["action"]) for one in policies if {event, ANY} & {*events_of(one)}), "")
 
 
 def _judge_trigger(policy: Json, at: Route) -> Iterator[Fault]:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from tfgitops.targets.routes import Json, Route
 
-WARNINGS = frozenset(
-    {"pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready", "amount-slip"}
-)
+WARNINGS = frozenset({
+    "pending-restarts-pod", "failed-beats-evicted", "any-task-ends-job", "svc-not-ready", "amount-slip",
+    "amount-device",
+})  # fmt: skip
 """Rules whose breach may be meant."""
 
 
@@ -81,7 +82,7 @@ RULES = Rules.read("""
     pod-class-decides:
         {field} is what the pod's PriorityClass says: Kubernetes refuses pods with another value
         | leave it out, and name a class by the job's `priorityClassName`
-    pod-port-unknown: the container has no port {found}, so this fails for ever | {remedy}
+    pod-port-unknown: the container has no port {found}, so this fails forever | {remedy}
 """)
 
 
