@@ -4,7 +4,7 @@
 
 The command of each pod runs unchanged over this machine's files. Claims, emptyDirs, ConfigMaps, Secrets (as `dummy`)
 and Volcano's variables are there. Policies and retries count as in Volcano. `--on` injects a fault when a line appears
-in a pod's log: kill, term and freeze send a signal, evict deletes the pod, delete deletes the Job.
+in a pod's log: kill, term and freeze send a signal, evict deletes the pod, and abort ends the Job.
 
 Exit status 0 where the job is Completed, 1 where it is not, and 2 where it cannot be played.
 """

@@ -81,7 +81,7 @@ class Controller:
         self.kubelet.delete(pod)
 
     def abort(self) -> None:
-        """Delete all pods, as the deletion of the Job does."""
+        """End the Job by hand, which deletes its pods, as the deletion of the Job does."""
         if self.phase not in FINISHED:
             self._enter("Aborting")
         self.sync()

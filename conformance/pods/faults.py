@@ -6,17 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Literal, cast
 
-What = Literal["kill", "term", "freeze", "evict", "delete"]
+What = Literal["kill", "term", "freeze", "evict", "abort"]
 
 FORM = "POD~REGEX=ACTION:POD"
-_FAULT = re.compile(r"(?P<seen>[^~]+)~(?P<line>.+)=(?P<what>kill|term|freeze|evict|delete):(?P<pod>[\w*-]+)")
+_FAULT = re.compile(r"(?P<seen>[^~]+)~(?P<line>.+)=(?P<what>kill|term|freeze|evict|abort):(?P<pod>[\w*-]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One fault: a line in the log of the pod `seen` does `what` to the pod `pod`, or to all pods (`*`).
 
-    kill, term and freeze send a signal to the container. evict deletes the pod; delete deletes the Job.
+    kill, term and freeze send a signal to the container. evict deletes the pod, and abort ends the Job.
     """
 
     seen: str
@@ -37,6 +37,6 @@ def fault_of(text: str) -> Fault:
     """Parse a fault, such as `worker-1~step 50=kill:worker-1`."""
     found = _FAULT.fullmatch(text)
     if not found:
-        raise ValueError(f"{text!r} is no fault: {FORM}, where ACTION is kill, term, freeze, evict or delete")
+        raise ValueError(f"{text!r} is no fault: {FORM}, where ACTION is kill, term, freeze, evict or abort")
     line = re.compile(found["line"], re.MULTILINE)
     return Fault(seen=found["seen"], line=line, what=cast("What", found["what"]), pod=found["pod"])

@@ -95,7 +95,7 @@ def _turns(
 
 
 def _inject(fault: Fault, controller: Controller, kubelet: Processes) -> None:
-    if fault.what == "delete":
+    if fault.what == "abort":
         controller.abort()
         return
     for pod in [found for found in controller.pods.values() if fault.hits(found.short)]:

@@ -149,7 +149,9 @@ def test_a_job_that_cannot_be_played_says_why(pod: Json, reason: str) -> None:
     assert unplayable(job({}, **pod)) == [reason]
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("environments/*/manifests/workloads/job-*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("environments/*/manifests/workloads/job-*.yaml")), ids=lambda path: path.name
+)
 def test_every_committed_job_can_be_played(path: Path, folders: Folders) -> None:
     found = read_job(path)
     assert not unplayable(found)
