@@ -55,8 +55,8 @@ conformance: $(VENV)/.installed-dev
 	@$(BIN)/python conformance/judge.py --examples $(EXAMPLES) --seed $(SEED)
 
 # Starts Jobs as local processes with a real TensorFlow, in an environment of its own; CASES="NAME …" plays only those.
-conformance-tensorflow: $(VENV)/.installed-dev $(VENV)-tensorflow/.installed
-	@$(BIN)/python conformance/trainings.py --or-skip $(CASES)
+conformance-tensorflow: $(VENV)/.installed-dev
+	@$(BIN)/python conformance/trainings.py --install --or-skip $(CASES)
 
 $(VENV)-tensorflow/.installed: pyproject.toml
 	@echo "installing TensorFlow, once: 1.5 GB"

@@ -34,12 +34,16 @@ FORMS = (
 """The forms of a command in which SIGTERM reaches the program."""
 
 CASES = (
-    Case(job="between-graph", losses=("worker-0", "worker-1"), says=(("worker-0", r"global step \d{3}"),)),
+    Case(
+        job="between-graph",
+        losses=("worker-0", "worker-1"),
+        says=(("worker-0", r"checkpoint /runs/between-graph-\w+/model-\d+"),),
+    ),
     Case(
         job="imagenet",
         environment=VIVO,
         losses=("worker-0", "worker-1", "worker-2"),
-        says=(("worker-0", r"'ps': 2, 'worker': 3"), ("worker-1", "folder /data exists: True")),
+        says=(("worker-0", r"'ps': 2, 'worker': 3[\s\S]*checkpoint /log/model"), ("worker-1", "data in /data: True")),
     ),
     Case(
         job="parameter-server", losses=("chief-0", "evaluator-0"), says=(("evaluator-0", "RESULT evaluator: step 200"),)

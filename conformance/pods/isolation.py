@@ -16,7 +16,7 @@ mount -t tmpfs trial "$0"
 mkdir "$0/upper" "$0/work" "$0/root"
 mount -t overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" overlay "$0/root"
 ip link add pods0 type bridge
-ip link add pods0-1 type veth peer name eth0
+ip link add pod1 type veth peer name eth0
 """
 
 

@@ -34,15 +34,16 @@ class Network:
         number = self._count
         space, address = f"pod{number}", f"10.77.{1 + number // 250}.{1 + number % 250}"
         _ip("netns", "add", space)
-        _ip("link", "add", f"pods0-{number}", "type", "veth", "peer", "name", "eth0", "netns", space)
-        _ip("link", "set", f"pods0-{number}", "master", _BRIDGE, "up")
+        _ip("link", "add", space, "type", "veth", "peer", "name", "eth0", "netns", space)
+        _ip("link", "set", space, "master", _BRIDGE, "up")
         _ip("-n", space, "link", "set", "lo", "up")
         _ip("-n", space, "address", "add", f"{address}/16", "dev", "eth0")
         _ip("-n", space, "link", "set", "eth0", "up")
         return space, address
 
     def leave(self, space: str) -> None:
-        """Remove a network namespace."""
+        """Remove a network namespace. The kernel removes what is in it later, so its link goes first."""
+        _ip("link", "delete", space)
         _ip("netns", "delete", space)
 
     def publish(self, names: str, address: str) -> None:

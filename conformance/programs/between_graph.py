@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
 
 import tensorflow as tf
 
@@ -23,11 +24,13 @@ if flags.ps_hosts:
     cluster = {"ps": flags.ps_hosts.split(","), "worker": flags.worker_hosts.split(",")}
     kind, index = flags.job_name, int(flags.task_index)
 else:
-    config = json.loads(os.environ["TF_CONFIG"])
-    cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
+    place = json.loads(os.environ["TF_CONFIG"])
+    cluster, kind, index = place["cluster"], place["task"]["type"], place["task"]["index"]
 print(f"{kind}-{index} of { ({name: len(hosts) for name, hosts in cluster.items()}) }", flush=True)
-for folder in filter(None, (flags.log_path if index == 0 else None, flags.data_dir)):
-    print(f"folder {folder} exists: {os.path.isdir(os.path.dirname(folder))}", flush=True)  # noqa: PTH112, PTH120
+if flags.data_dir:
+    print(f"data in {flags.data_dir}: {os.path.ismount(flags.data_dir)}", flush=True)
+if flags.log_path:
+    os.makedirs(flags.log_path, exist_ok=True)  # noqa: PTH103
 
 server = v1.train.Server(tf.train.ClusterSpec(cluster), job_name=kind, task_index=index)
 if kind == "ps":
@@ -42,16 +45,21 @@ with v1.device(device):
     loss = tf.reduce_mean((tf.matmul(inputs, weights) - outputs) ** 2)
     train = v1.train.GradientDescentOptimizer(0.05).minimize(loss, global_step=step)
 
-own = 0
-with v1.train.MonitoredTrainingSession(
-    master=server.target,
-    is_chief=index == 0,
-    checkpoint_dir=flags.log_path if index == 0 else None,
-    save_checkpoint_steps=50,
-    config=v1.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{index}"]),
-    hooks=[v1.train.StopAtStepHook(last_step=STEPS)],
-) as session:
-    while not session.should_stop():
-        _, value, reached = session.run([train, loss, step])
-        own += 1
+config = v1.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{index}"])
+saver = v1.train.Saver()
+manager = v1.train.SessionManager(ready_op=v1.report_uninitialized_variables(), recovery_wait_secs=1)
+if index == 0:
+    start = v1.global_variables_initializer()
+    session = manager.prepare_session(
+        server.target, init_op=start, saver=saver, checkpoint_dir=flags.log_path, config=config
+    )
+else:
+    session = manager.wait_for_session(server.target, config=config)
+own = reached = 0
+while reached < STEPS:
+    _, value, reached = session.run([train, loss, step])
+    own += 1
+    time.sleep(0.02)
+if index == 0 and flags.log_path:
+    print(f"checkpoint {saver.save(session, os.path.join(flags.log_path, 'model'), reached)}")  # noqa: PTH118
 print(f"RESULT {kind}-{index}: {own} steps of its own, global step {reached}, loss {value:.6f}", flush=True)
