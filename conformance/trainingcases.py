@@ -15,6 +15,8 @@ class Case:
     job: str
     environment: str = TRAININGS
     faults: tuple[str, ...] = ()
+    grace: float = 3
+    """Seconds between SIGTERM and SIGKILL: few, because servers of TensorFlow ignore SIGTERM."""
     phase: str = "Completed"
     retries: int = 0
     losses: tuple[str, ...] = ()
@@ -25,6 +27,8 @@ class Case:
     """Patterns of what the controller and the kubelet do, in this order."""
     codes: dict[str, int] = field(default_factory=dict)
     """Exit codes of pods."""
+    once: tuple[str, ...] = ()
+    """Pods that went on all the time."""
 
 
 LOSS = 0.01
@@ -78,13 +82,16 @@ CASES = (
     Case(
         job="evaluator",
         faults=("evaluator-0~evaluator: step=evict:evaluator-0",),
+        grace=30,
         losses=("worker-0", "worker-1"),
         events=(
             "evaluator-0 exits with 1; the kubelet restarts",
+            "evaluator-0 exits with 0",
             "PodEvicted of evaluator-0: ResumeJob",
             "evaluator-0 starts",
         ),
         says=(("evaluator-0", r"crash 1[\s\S]*evaluator: step \d+ loss"),),
+        once=("worker-0", "worker-1"),
     ),
     Case(
         job="evaluator-decides",

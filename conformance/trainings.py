@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +36,15 @@ ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "conformance/programs"
 TENSORFLOW = ROOT / ".venv-tensorflow"
 TIMEOUT = 300.0
-GRACE = 3.0
 IMAGE = {
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "2",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUNBUFFERED": "1",
 }
+NOISE = re.compile(r"WARNING: All log messages|I0000 ")
+"""The lines of TensorFlow that say nothing of a training."""
+NEWS = re.compile(r"^RESULT |restored step|evaluator: crash")
 
 
 def obstacle(*, install: bool) -> str:
@@ -64,8 +67,8 @@ def compiled(environment: str) -> dict[str, Job]:
     return {job["metadata"]["labels"]["tfgitops/job"]: job_of(job, maps) for job in jobs}
 
 
-def machine(folder: Path) -> Machine:
-    """Return the machine of all trainings: TensorFlow and the programs, and a web server that has one of them."""
+def machine(folder: Path, case: Case) -> Machine:
+    """Return the machine of a training: TensorFlow and the programs, and a web server that has one of them."""
     web = folder / "web/imagenet"
     web.mkdir(parents=True, exist_ok=True)
     (web / "imagenet.py").write_bytes((PROGRAMS / "between_graph.py").read_bytes())
@@ -75,7 +78,7 @@ def machine(folder: Path) -> Machine:
         env=IMAGE,
         shown=((PROGRAMS, "/programs"), (TENSORFLOW, str(TENSORFLOW)), (python, str(python))),
         web=("scripts.example.com", web.parent),
-        grace=GRACE,
+        grace=case.grace,
     )
 
 
@@ -97,9 +100,10 @@ def faults_in(case: Case, outcome: Outcome) -> Iterator[str]:
             yield f"{pattern!r} does not happen, or in another order"
         rest = rest[found.end() :] if found else rest
     codes = {pod.name: pod.code for pod in outcome.pods}
-    wrong = {pod: codes.get(pod) for pod, code in case.codes.items() if codes.get(pod) != code}
-    if wrong:
+    if wrong := {pod: codes.get(pod) for pod, code in case.codes.items() if codes.get(pod) != code}:
         yield f"other exit codes: {wrong}"
+    names = Counter(pod.name for pod in outcome.pods)
+    yield from (f"{pod} was made {names[pod]} times" for pod in case.once if names[pod] != 1)
 
 
 def loss_of(log: str) -> float | None:
@@ -112,8 +116,8 @@ def report(case: Case, outcome: Outcome, wrong: Sequence[str]) -> Iterator[str]:
     """Yield the lines about one training: its end, what its pods said of it, and all logs where it went wrong."""
     yield f"{case.job}: {outcome.phase}, {outcome.retries} retries, {outcome.seconds:.0f} s"
     for pod in outcome.pods:
-        lines = pod.log.splitlines()
-        shown = lines[-40:] if wrong else [line for line in lines if re.search(r"RESULT|restored|crash", line)]
+        lines = [line for line in pod.log.splitlines() if not NOISE.match(line)]
+        shown = lines[-40:] if wrong else [line for line in lines if NEWS.search(line)]
         yield from (f"    {pod.name}: {line[:300]}" for line in shown)
     yield from (f"    [{event}]" for event in outcome.events if wrong)
     yield from (f"  WRONG {what}" for what in wrong)
@@ -158,7 +162,7 @@ def main(arguments: list[str]) -> int:
         for case in chosen:
             job = jobs[case.environment][case.job]
             faults = [fault_of(text) for text in case.faults]
-            outcome = play(job, machine(Path(folder)), faults=faults, timeout=TIMEOUT, tell=lambda _: None)
+            outcome = play(job, machine(Path(folder), case), faults=faults, timeout=TIMEOUT, tell=lambda _: None)
             wrong = list(faults_in(case, outcome))
             failed += bool(wrong)
             print("\n".join(report(case, outcome, wrong)), flush=True)

@@ -6,6 +6,7 @@ STEPS and PAUSE (seconds after each step) say how long it takes, CRASHES how oft
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -28,7 +29,8 @@ checkpoint = tf.train.Checkpoint(weights=weights, count=count)
 
 
 def evaluate() -> None:
-    """Crash CRASHES times, counted in a file, and then evaluate each checkpoint until the last one."""
+    """Crash CRASHES times, counted in a file, and then evaluate each checkpoint until the last one or SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     crashes = Path(f"{FOLDER}.crashes")
     had = len(crashes.read_text(encoding="ascii")) if crashes.exists() else 0
     for path in tf.train.checkpoints_iterator(FOLDER, min_interval_secs=0):
@@ -37,8 +39,8 @@ def evaluate() -> None:
             sys.exit(f"evaluator: crash {had + 1}")
         checkpoint.restore(path).expect_partial()
         loss = float(tf.reduce_mean((INPUTS @ weights.numpy() - OUTPUTS) ** 2))
-        done = int(count) >= STEPS
-        print(f"{'RESULT ' if done else ''}evaluator: step {int(count)} loss {loss:.6f}", flush=True)
+        done = int(count.numpy()) >= STEPS
+        print(f"{'RESULT ' if done else ''}evaluator: step {int(count.numpy())} loss {loss:.6f}", flush=True)
         if done:
             return
 
