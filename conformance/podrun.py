@@ -51,7 +51,7 @@ def machine_of(options: argparse.Namespace) -> Machine:
     shown = [text.partition(":") for text in options.show]
     host, _, folder = (options.serve or "").partition("=")
     return Machine(
-        path=tuple(options.path),
+        path=tuple(str(Path(folder).absolute()) for folder in options.path),
         env={name: value for name, _, value in (text.partition("=") for text in options.env)},
         shown=tuple((Path(source).resolve(), target or source) for source, _, target in shown),
         store=options.store and options.store.resolve(),
