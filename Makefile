@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: build test check lint types imports bench schemas docs verdicts conformance clean
+.PHONY: build test check lint types imports bench schemas docs verdicts conformance conformance-tensorflow clean
 
 build: $(VENV)/.installed
 	@$(BIN)/tfgitops build environments/prod
@@ -54,6 +54,17 @@ export VOLCANO_CRDS
 conformance: $(VENV)/.installed-dev
 	@$(BIN)/python conformance/judge.py --examples $(EXAMPLES) --seed $(SEED)
 
+# Starts Jobs as local processes with a real TensorFlow, in an environment of its own; CASES="NAME …" plays only those.
+conformance-tensorflow: $(VENV)/.installed-dev
+	@$(BIN)/python conformance/trainings.py --install --or-skip $(CASES)
+
+$(VENV)-tensorflow/.installed: pyproject.toml
+	@echo "installing TensorFlow, once: 1.5 GB"
+	@$(PYTHON) -m venv $(VENV)-tensorflow
+	@$(VENV)-tensorflow/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(VENV)-tensorflow/bin/pip install --quiet --disable-pip-version-check --group tensorflow
+	@touch $@
+
 $(VENV)/bin/python:
 	@echo "setting up $(VENV), once"
 	@$(PYTHON) -m venv $(VENV)
@@ -69,4 +80,4 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-tensorflow .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,8 +1,8 @@
 """Asks a real TensorFlow whether it accepts the cluster of every pod in the committed manifests.
 
-    pip install tensorflow-cpu pyyaml      # in an environment of its own: it is no dependency of ours
-    python conformance/tensorflow_clusters.py [FOLDER…]
+    .venv-tensorflow/bin/python conformance/tensorflow_clusters.py [FOLDER…]
 
+`trainings.py` asks it, too. `make conformance-tensorflow` makes the environment with TensorFlow.
 A folder holds environments; `environments` by default. Exit status 1 where TensorFlow refuses a cluster, or reads
 another place in it than the pod has.
 """
@@ -19,6 +19,9 @@ import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+COUNTED = ("chief", "worker", "evaluator")
+"""The tasks for which MultiWorkerMirroredStrategy counts the workers: an evaluator without a cluster is a KeyError."""
 
 
 def pods(folder: Path) -> Iterator[tuple[str, str, int, str]]:
@@ -43,8 +46,10 @@ def refusal(task: str, index: int, config: str) -> str:
         resolver = TFConfigClusterResolver()
         cluster = resolver.cluster_spec()
         multi_worker_util._validate_cluster_spec(cluster, task, index)  # noqa: SLF001 - what its strategies call
-    except ValueError as error:
-        return str(error)
+        if task in COUNTED:
+            multi_worker_util.worker_count(cluster, task)
+    except (KeyError, ValueError) as error:
+        return repr(error)
     found = (resolver.task_type, resolver.task_id)
     if found != (task, index):
         return f"it reads the place {found}"

@@ -1,0 +1,141 @@
+"""The shell script that makes the roots of a pod's containers and becomes its process 1."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pods.expansion import expand
+from pods.variables import SECRET, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pods.job import Job, Json
+    from pods.variables import Place
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The part of a cluster that no manifest names: what stands for images, claims, nodes and web servers."""
+
+    path: tuple[str, ...] = ()
+    """Folders before the PATH of every container."""
+    env: dict[str, str] = field(default_factory=dict)
+    """Variables that every image has."""
+    shown: tuple[tuple[Path, str], ...] = ()
+    """Folders of this machine, and where every image has them, read-only."""
+    store: Path | None = None
+    """The folder of the claims, one folder each. Without it, a run begins with empty ones."""
+    web: tuple[str, Path] | None = None
+    """A host name and the folder that its web server serves on port 80."""
+    grace: float | None = None
+    """Seconds between SIGTERM and SIGKILL, instead of those in the manifest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folders:
+    """The folders of one pod on this machine."""
+
+    work: Path
+    claims: Path
+    hosts: Path
+    volcano: Path
+    log: Path
+
+
+def unplayable(job: Job) -> list[str]:
+    """Return what of a Job cannot be played here."""
+    policies = [*job.policies, *(policy for task in job.tasks for policy in task.policies)]
+    found = ["a policy's timeout"] if any("timeout" in policy for policy in policies) else []
+    for task in job.tasks:
+        if len(task.pod["containers"]) > 1:
+            found.append(f"task {task.name}: more than one container")
+        if any(container.get("restartPolicy") == "Always" for container in task.pod.get("initContainers") or ()):
+            found.append(f"task {task.name}: a native sidecar")
+        found += [f"task {task.name}: volume {volume['name']}" for volume in _volumes(task.pod) if not _kind(volume)]
+    return found
+
+
+def script(place: Place, folders: Folders, machine: Machine) -> str:
+    """Return the script: each init container runs to its end, then the container takes the script's place."""
+    pod = place.task.pod
+    lines = ["set -e", f"hostname {place.name}"]
+    for number, container in enumerate([*(pod.get("initContainers") or ()), pod["containers"][0]]):
+        last = container is pod["containers"][0]
+        lines += _root(place, container, folders.work / f"root-{number}", folders, machine)
+        command = _command(place, container, folders.work / f"root-{number}", machine)
+        log = f">>{shlex.quote(str(folders.log))} 2>&1"
+        lines.append(f"exec {command} {log}" if last else f"{command} {log}")
+    return "\n".join(lines)
+
+
+def _root(place: Place, container: Json, folder: Path, folders: Folders, machine: Machine) -> Iterator[str]:
+    """Yield the lines that lay a container's root over this machine's, and mount into it."""
+    at, root = shlex.quote(str(folder)), shlex.quote(str(folder / "root"))
+    yield f"mkdir -p {at}; mount -t tmpfs pod {at}; mkdir {at}/upper {at}/work {root}"
+    yield f"mount -t overlay -o lowerdir=/,upperdir={at}/upper,workdir={at}/work overlay {root}"
+    yield f"mount -t proc proc {root}/proc; mount --rbind /dev {root}/dev; mount -t tmpfs shm {root}/dev/shm"  # noqa: S108 - in the pod
+    yield f"mount -t tmpfs -o mode=1777 tmp {root}/tmp"  # noqa: S108 - in the pod
+    yield f"touch {root}/etc/hosts; mount --bind {shlex.quote(str(folders.hosts))} {root}/etc/hosts"
+    for source, target in machine.shown:
+        yield _mount(source, folder / "root", target, read_only=True)
+    if "svc" in place.job.plugins:
+        yield _mount(folders.volcano, folder / "root", "/etc/volcano", read_only=True)
+    volumes = {volume["name"]: volume for volume in _volumes(place.task.pod)}
+    for mount in container.get("volumeMounts") or ():
+        source = _source(place, volumes[mount["name"]], folders)
+        sub = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables(place, container))
+        if sub and source.is_dir() and not (source / sub).exists():
+            (source / sub).mkdir(parents=True)
+        yield _mount(source / sub, folder / "root", mount["mountPath"], read_only=bool(mount.get("readOnly")))
+
+
+def _mount(source: Path, root: Path, target: str, *, read_only: bool) -> str:
+    quoted, at = shlex.quote(str(source)), shlex.quote(f"{root}{target}")
+    make = f"mkdir -p {at}" if source.is_dir() else f"mkdir -p $(dirname {at}); touch {at}"
+    seal = f"; mount -o remount,ro,bind {at}" if read_only else ""
+    return f"{make}; mount --bind {quoted} {at}{seal}"
+
+
+def _source(place: Place, volume: Json, folders: Folders) -> Path:
+    """Return the folder behind a volume, and fill it if its content is known."""
+    kind = _kind(volume)
+    folder: Path
+    if kind == "persistentVolumeClaim":
+        folder = folders.claims / volume[kind]["claimName"]
+    else:
+        folder = folders.work / f"volume-{volume['name']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "configMap":
+        data = place.job.config_maps[volume[kind]["name"]]
+        wanted = volume[kind].get("items") or [{"key": key, "path": key} for key in data]
+        for item in wanted:
+            (folder / item["path"]).write_text(data[item["key"]], encoding="utf-8")
+    elif kind == "secret":
+        for item in volume[kind].get("items") or ():
+            (folder / item["path"]).write_text(SECRET, encoding="utf-8")
+    return folder
+
+
+def _command(place: Place, container: Json, folder: Path, machine: Machine) -> str:
+    """Return the words that run a container's command in its root, with its variables and no others."""
+    known = variables(place, container)
+    image = {"PATH": ":".join((*machine.path, SYSTEM_PATH)), "HOME": "/root", **machine.env}
+    words = [expand(word, known) for key in ("command", "args") for word in container.get(key) or ()]
+    settings = [f"{name}={value}" for name, value in {**image, "HOSTNAME": place.name, **known}.items()]
+    where = f"--chdir={container.get('workingDir') or '/'}"
+    return shlex.join(["chroot", str(folder / "root"), "/usr/bin/env", "-i", where, *settings, *words])
+
+
+def _volumes(pod: Json) -> list[Json]:
+    return pod.get("volumes") or []
+
+
+def _kind(volume: Json) -> str:
+    known = ("persistentVolumeClaim", "emptyDir", "configMap", "secret")
+    return next((kind for kind in known if kind in volume), "")

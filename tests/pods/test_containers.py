@@ -1,0 +1,199 @@
+"""What a container of `conformance/pods/` gets: its variables, its command, its mounts, and faults by its log."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import podrun
+import pytest
+from pods import isolation
+from pods.containers import Folders, Machine, script, unplayable
+from pods.expansion import expand
+from pods.faults import fault_of
+from pods.job import Job, job_of, read_job
+from pods.kubelet import pause_before
+from pods.variables import Place, variables
+
+Json = dict[str, Any]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("--index=$(INDEX)", "--index=1"),
+        ("$$(INDEX)", "$(INDEX)"),
+        ("$$$(INDEX)", "$1"),
+        ("$INDEX ${INDEX} $", "$INDEX ${INDEX} $"),
+        ("$(NOBODY) $(INDEX", "$(NOBODY) $(INDEX"),
+        ("a$$b", "a$b"),
+    ],
+)
+def test_expansion(text: str, expanded: str) -> None:
+    assert expand(text, {"INDEX": "1"}) == expanded
+
+
+def job(container: Json, **pod: Any) -> Job:
+    spec = {"containers": [{"name": "c", "command": ["true"]} | container]} | pod
+    task = {"name": "big-worker", "replicas": 2, "template": {"metadata": {"labels": {"team": "ml"}}, "spec": spec}}
+    manifest = {
+        "metadata": {"name": "train-1", "namespace": "ml"},
+        "spec": {"plugins": {"svc": [], "env": []}, "tasks": [task]},
+    }
+    return job_of(manifest, {"settings": {"lr": "0.1", "t.py": "print()"}})
+
+
+def place(of: Job) -> Place:
+    return Place(job=of, task=of.tasks[0], index=1, address="10.77.1.7")
+
+
+def test_variables_come_from_the_manifest_and_from_volcano() -> None:
+    def field(path: str) -> Json:
+        return {"valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+    env = [
+        {"name": "INDEX"} | field("metadata.labels['volcano.sh/task-index']"),
+        {"name": "RUN"} | field("metadata.labels['volcano.sh/job-name']"),
+        {"name": "TEAM"} | field("metadata.labels['team']"),
+        {"name": "POD"} | field("metadata.name"),
+        {"name": "IP"} | field("status.podIP"),
+        {"name": "OUT", "value": "/runs/$(RUN)/$(LATER)/$(VC_TASK_INDEX)"},
+        {"name": "LATER", "value": "no"},
+        {"name": "EMPTY"},
+        {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+        {"name": "LR", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "lr"}}},
+    ]
+    of = job({"env": env, "envFrom": [{"configMapRef": {"name": "settings"}, "prefix": "X_"}]})
+    assert variables(place(of), of.tasks[0].pod["containers"][0]) == {
+        "X_lr": "0.1",
+        "X_t.py": "print()",
+        "INDEX": "1",
+        "RUN": "train-1",
+        "TEAM": "ml",
+        "POD": "train-1-big-worker-1",
+        "IP": "10.77.1.7",
+        "OUT": "/runs/train-1/$(LATER)/$(VC_TASK_INDEX)",
+        "LATER": "no",
+        "EMPTY": "",
+        "PASSWORD": "dummy",
+        "LR": "0.1",
+        "VK_TASK_INDEX": "1",
+        "VC_TASK_INDEX": "1",
+        "VC_BIG_WORKER_HOSTS": "train-1-big-worker-0.train-1,train-1-big-worker-1.train-1",
+        "VC_BIG_WORKER_NUM": "2",
+    }
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    for name in ("work", "claims", "volcano"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "hosts").touch()
+    paths = {name: tmp_path / name for name in ("work", "claims", "hosts", "volcano", "log")}
+    return Folders(**paths)
+
+
+def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_command(folders: Folders) -> None:
+    volumes = [
+        {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}},
+        {"name": "scratch", "emptyDir": {}},
+        {"name": "code", "configMap": {"name": "settings", "items": [{"key": "t.py", "path": "t.py"}]}},
+    ]
+    mounts = [
+        {"name": "runs", "mountPath": "/runs", "subPathExpr": "$(VC_TASK_INDEX)"},
+        {"name": "scratch", "mountPath": "/scratch"},
+        {"name": "code", "mountPath": "/code", "readOnly": True},
+        {"name": "code", "mountPath": "/opt/one.py", "subPath": "t.py"},
+    ]
+    first = {"name": "first", "command": ["sh", "-c", "echo 'made it'"]}
+    main = {
+        "command": ["python", "t.py"],
+        "args": ["--index=$(VC_TASK_INDEX)"],
+        "volumeMounts": mounts,
+        "workingDir": "/code",
+    }
+    of = job(main, volumes=volumes, initContainers=[first])
+    text = script(place(of), folders, Machine(path=("/venv/bin",), env={"A": "1"}, shown=((folders.claims, "/shown"),)))
+    lines = text.splitlines()
+    assert lines[:2] == ["set -e", "hostname train-1-big-worker-1"]
+    assert lines[-1].startswith("exec chroot ")
+    assert lines[-1].endswith(f" python t.py --index=1 >>{folders.log} 2>&1")
+    assert "--chdir=/code PATH=/venv/bin:/usr/local/sbin:" in lines[-1]
+    assert sum(line.startswith("chroot ") and "made it" in line for line in lines) == 1
+    for source, target, after in (
+        (folders.claims / "runs/1", "/runs", ""),
+        (folders.work / "volume-scratch", "/scratch", ""),
+        (folders.work / "volume-code", "/code", "; mount -o remount,ro,bind"),
+        (folders.work / "volume-code/t.py", "/opt/one.py", ""),
+        (folders.claims, "/shown", "; mount -o remount,ro,bind"),
+        (folders.volcano, "/etc/volcano", "; mount -o remount,ro,bind"),
+    ):
+        assert f"mount --bind {source} {folders.work}/root-1/root{target}{after}" in text
+        assert source.exists()
+    assert subprocess.run([shutil.which("sh") or "sh", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        ({"containers": [{}, {}]}, "task big-worker: more than one container"),
+        ({"initContainers": [{"restartPolicy": "Always"}]}, "task big-worker: a native sidecar"),
+        ({"volumes": [{"name": "n", "nfs": {}}]}, "task big-worker: volume n"),
+    ],
+)
+def test_a_job_that_cannot_be_played_says_why(pod: Json, reason: str) -> None:
+    assert unplayable(job({}, **pod)) == [reason]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("environments/*/manifests/workloads/job-*.yaml")), ids=lambda path: path.name
+)
+def test_every_committed_job_can_be_played(path: Path, folders: Folders) -> None:
+    found = read_job(path)
+    assert not unplayable(found)
+    for task in found.tasks:
+        of = Place(job=found, task=task, index=0, address="10.77.1.7")
+        assert "exec chroot" in script(of, folders, Machine())
+
+
+def test_a_container_that_fails_again_waits_longer() -> None:
+    assert [pause_before(restarts) for restarts in (0, 1, 2, 3, 9)] == [0, 10, 20, 40, 300]
+
+
+def test_a_fault() -> None:
+    fault = fault_of("worker-1~^step 5.$=kill:ps-0")
+    assert fault.due("worker-1", "step 1\nstep 50\n")
+    assert not fault.due("worker-1", "step 5\n")
+    assert not fault.due("worker-0", "step 50\n")
+    assert [fault.hits(pod) for pod in ("ps-0", "ps-1")] == [True, False]
+    assert fault_of("a~b=freeze:*").hits("ps-1")
+    with pytest.raises(ValueError, match="is no fault: POD~REGEX=ACTION:POD"):
+        fault_of("worker-1=kill")
+
+
+def test_without_root_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    path = str(ROOT / "environments/vivo/manifests/workloads/job-imagenet.yaml")
+    assert podrun.main([path, "--or-skip"]) == 0
+    assert capsys.readouterr().out == "podrun: skipped: namespaces, networks and roots for pods need the user root\n"
+    assert podrun.main([path]) == 2
+    assert capsys.readouterr().err.startswith("podrun: namespaces")
+
+
+def test_without_its_tools_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert isolation.obstacle() == "there is no unshare and no ip and no chroot"
+
+
+def test_a_file_without_a_job(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(isolation, "obstacle", lambda: "")
+    (tmp_path / "x.yaml").write_text("kind: Queue\n", encoding="utf-8")
+    assert podrun.main([str(tmp_path / "x.yaml")]) == 2
+    assert capsys.readouterr().err.endswith("x.yaml: no Job\n")
