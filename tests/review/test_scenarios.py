@@ -452,4 +452,4 @@ def test_a_scale_down_says_what_goes_on_and_what_it_takes(repository: Repository
     repository.keep()
     _fewer_replicas(repository)
     text = " ".join(repository.review().stdout.split())
-    assert "2 pods end, and the others go on; Volcano takes 2 removed pods of shard for evicted, and PodEvicted" in text
+    assert "2 pods end, and the others keep running; Volcano treats 2 removed pods of shard as evicted, and" in text

@@ -234,7 +234,7 @@ def _limits(before: Json, after: Json) -> str:
     more = [replicas_of(now) - replicas_of(then) for then, now in tasks]
     lost = -sum(number for number in more if number < 0)
     ranked = old.get("priorityClassName") != new.get("priorityClassName")
-    fewer = f"{lost} pod{' ends' if lost == 1 else 's end'}, and the others go on"
+    fewer = f"{lost} pod{' ends' if lost == 1 else 's end'}, and the others keep running"
     return "; ".join([fewer] * bool(lost) + [_GROWN] * (max(more, default=0) > 0) + [_RANKED] * ranked)
 
 
