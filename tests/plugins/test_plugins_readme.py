@@ -57,7 +57,7 @@ def test_each_hook_has_its_block_with_its_exact_arguments(hook: Callable[..., ob
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
 def test_each_hook_names_the_bundled_plugins_that_use_it(hook: Callable[..., object]) -> None:
     users = [name for name, module in BUNDLED.items() if hasattr(module, hook.__name__)]
-    said = "all of this folder" if len(users) == len(BUNDLED) else ", ".join(f"`{name}`" for name in users)
+    said = "all plugins of this folder" if len(users) == len(BUNDLED) else ", ".join(f"`{name}`" for name in users)
     assert f"Used by {said}." in " ".join(block_of(hook).split())
 
 
