@@ -50,7 +50,7 @@ def test_many_files_of_jobs_take_as_many_calls_each_as_few(
 
 
 def _counted(command: list[str]) -> tuple[str, Counter[str]]:
-    """Return what a command says, and how many calls it makes of each function, and each function of ours of others."""
+    """Return what a command says, and the calls of each function of ours, and of each in C by one of ours."""
     profile = Profile()
     result = profile.runcall(run, *command)
     count: Counter[str] = Counter()
@@ -64,6 +64,6 @@ def _counted(command: list[str]) -> tuple[str, Counter[str]]:
 
 
 def _name(code: Any) -> str:
-    """Return the name of a function of ours, the bundled plugins too: Git takes turns."""
+    """Return the name of a function if it is ours or of a bundled plugin, else nothing: Git's turns vary."""
     place = "" if isinstance(code, str) else code.co_filename.rpartition("/tfgitops")[2]
     return f"{place} {code.co_qualname}" if place and place != code.co_filename else ""
