@@ -218,7 +218,9 @@ def test_images_of_other_objects_are_told_at_the_rule(compile_spec: Compile) -> 
         def tfgitops_objects(self) -> Iterator[Object]:
             pod = {"containers": [{"name": "web", "image": "board"}]}
             manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "board"}}
-            yield Object({**manifest, "spec": {"template": {"spec": pod}}}, ("jobs",))
+            template = {"metadata": {"labels": {"app": "board"}}, "spec": pod}
+            spec = {"selector": {"matchLabels": {"app": "board"}}, "template": template}
+            yield Object({**manifest, "spec": spec}, ("jobs",))
 
     plugins = Plugins((*discover().plugins, Plugin("board", Board(), "1", "here")))
     result = compile_spec(spec("noLatest: warn", "{image: a:1, worker: 1}"), plugins=plugins)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
@@ -188,8 +189,8 @@ def _is_readable(value: Any) -> bool:
 
 
 def as_stored(manifest: Json) -> Json:
-    """Return a manifest that people wrote as the cluster stores it: a Job or a Queue with all defaults."""
-    return stored(manifest).manifest if _has_defaults(manifest) else manifest
+    """Return a manifest that people wrote as the cluster stores it, with all defaults of the kinds that we know."""
+    return stored(manifest).manifest if _has_defaults(manifest) else complete(manifest)
 
 
 def _has_defaults(manifest: Json) -> bool:
