@@ -95,7 +95,7 @@ def _unnamed(job: Job, tasks: Iterable[Mapping[str, Any]], limits: Needs) -> Ite
             code="TF310", severity="warning", at=job.route, on_key=True, found=f"none in {a_few(roles, 3)}",
             message=f"the quota counts {resources}, and containers of '{job.name}' do not say how much",
             hint="Kubernetes refuses such pods, unless a LimitRange of the namespace fills it in: give the roles "
-                 "`cpu` and `memory`, with a limit where the quota counts limits",
+                 "`cpu` and `memory`, as in `cpu: 4`, which is the request and the limit",
             notes=(Note(message="the quota", at=("namespace", "quota", next(iter(lacking)))),),
         )  # fmt: skip
 

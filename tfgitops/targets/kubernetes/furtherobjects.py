@@ -10,8 +10,7 @@ from tfgitops.targets.kubernetes.complete import complete, object_shape
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.objectkinds import is_judged
 from tfgitops.targets.kubernetes.pod import judge_settled
-from tfgitops.targets.kubernetes.quantity import NANO, parse
-from tfgitops.targets.kubernetes.resources import HUGE, is_extended
+from tfgitops.targets.kubernetes.quota import judge_quota
 from tfgitops.targets.kubernetes.shape import Notes, settle
 
 if TYPE_CHECKING:
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Json, Route
 
 CONTENT_MAX = 1 << 20  # bytes of a ConfigMap
-_COUNTED = frozenset({
-    "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
-    "services.nodeports", "services.loadbalancers",
-})  # fmt: skip
-_MEASURED = frozenset({"cpu", "memory", "ephemeral-storage"})
-_HARD = (
-    _COUNTED | _MEASURED | {"requests.storage"} | {f"{of}.{one}" for of in ("requests", "limits") for one in _MEASURED}
-)
-"""The resources of a quota that Kubernetes knows by a name without a domain."""
-_OF_PODS = {"pods"} | {f"{of}{one}" for of in ("", "requests.", "limits.") for one in ("cpu", "memory")}
-_OF_CLAIMS = {"persistentvolumeclaims", "requests.storage"}
 _BALANCED = frozenset({"LoadBalancer"})
 _TYPES = {
     "allocateLoadBalancerNodePorts": _BALANCED,
@@ -53,15 +41,9 @@ RULES = Rules.read("""
     k8s-deployment-strategy-max-unavailable: maxUnavailable is {found} | write at most 100%
     k8s-config-map-two-sources: {found} stands in data and in binaryData | name it once
     k8s-config-map-too-large: a ConfigMap holds at most 1 MiB, and this one {found} bytes | put the data into a volume
-    k8s-quota-name: {found} is no resource of a quota | write requests.cpu, limits.memory, pods or requests.DEVICE
-    quota-counts-nothing: a quota of {found} counts nothing | write {better}
-    k8s-quota-min: {resource} is below zero | write 0 or more
-    k8s-quota-whole-number, quota-whole-number: {resource} is counted in whole pieces | write a whole number
     k8s-service-name: {found} is no name of a Service | use at most 63 lower-case letters, digits and '-'
     service-name-digit: {found} is no name of a Service before Kubernetes 1.36 | begin it with a letter
     k8s-service-type: {field} is not for a Service of type {found} | leave it out, or change the type
-    k8s-quota-scopes: the scopes {found} exclude each other | keep one of the two
-    k8s-quota-scope-resource: the scope {scope} is not for {found} | write another quota for it
     k8s-service-ports-required: the Service has no port | give it one
     k8s-service-ports-name-required: a Service with several ports names each | give the port a name
     k8s-service-ports-duplicate: two ports of the Service have the same {field}, {found} | change one of them
@@ -153,45 +135,6 @@ def _judge_config_map(config: Json) -> Iterator[Fault]:
         yield RULES.fault("k8s-config-map-too-large", ("data",), found=size)
 
 
-def _judge_quota(quota: Json) -> Iterator[Fault]:
-    for resource, amount in quota.get("spec", {}).get("hard", {}).items():
-        at = ("spec", "hard", resource)
-        plain = resource.removeprefix("requests.")
-        if not names.is_qualified_name(resource) or not ("/" in resource or _is_known(resource)):
-            yield RULES.fault("k8s-quota-name", at, found=show(resource))
-        elif plain == resource and is_extended(resource) and not _counts(resource):
-            yield RULES.fault(
-                "quota-counts-nothing", at, found=resource, better=f"requests.{resource.removeprefix('limits.')}"
-            )
-        if parse(amount) < 0:
-            yield RULES.fault("k8s-quota-min", at, resource=resource)
-        elif parse(amount) % NANO and (resource in _COUNTED or is_extended(plain)):
-            yield RULES.fault("k8s-" * (plain == resource) + "quota-whole-number", at, resource=resource)
-    yield from _judge_scopes(quota.get("spec", {}))
-
-
-def _judge_scopes(spec: Json) -> Iterator[Fault]:
-    chosen = [one["scopeName"] for one in spec.get("scopeSelector", {}).get("matchExpressions", ())]
-    for at, scopes in (("scopes", spec.get("scopes", [])), ("scopeSelector", chosen)):
-        for one in {"BestEffort", "Terminating"} & {*scopes}:
-            if f"Not{one}" in scopes:
-                yield RULES.fault("k8s-quota-scopes", ("spec", at), found=f"{one} and Not{one}")
-        for scope in scopes:
-            fits = _OF_CLAIMS if scope == "VolumeAttributesClass" else _OF_PODS if scope != "BestEffort" else {"pods"}
-            for resource in spec.get("hard", {}):
-                if _is_known(resource) and resource not in fits:
-                    yield RULES.fault("k8s-quota-scope-resource", ("spec", at), found=resource, scope=scope)
-
-
-def _counts(resource: str) -> bool:
-    """Tell whether a quota counts by a name with a domain that is no device's."""
-    return resource.startswith("count/") or ".storageclass.storage.k8s.io/" in resource
-
-
-def _is_known(resource: str) -> bool:
-    return resource in _HARD or resource.removeprefix("requests.").startswith(HUGE)
-
-
 def _judge_service(service: Json) -> Iterator[Fault]:
     name, spec = service["metadata"]["name"], service["spec"]
     kind, ports, headless = spec["type"], spec.get("ports", ()), spec.get("clusterIP") == "None"
@@ -252,5 +195,5 @@ def _is_below(inner: Any, outer: Any) -> bool:
 
 _JUDGES: dict[str, Callable[[Json], Iterator[Fault]]] = {
     "ConfigMap": _judge_config_map, "Deployment": _judge_deployment, "NetworkPolicy": _judge_network_policy,
-    "ResourceQuota": _judge_quota, "Service": _judge_service,
+    "ResourceQuota": judge_quota, "Service": _judge_service,
 }  # fmt: skip
