@@ -295,7 +295,7 @@ def test_the_examples_of_the_page_are_specs(compile_spec: Compile) -> None:
                         for title in ("Policy", "Exceptions"))  # fmt: skip
     jobs = "jobs: {resnet: {image: registry.example.com/ml/train, worker: {replicas: 65, gpu: 1}}}\n"
     result = compile_spec(rules + exception + jobs)
-    assert sorted(set(result.codes)) == ["POLICY01", "POLICY03", "POLICY04", "TF803"], result.text
+    assert sorted(set(result.codes)) == ["POLICY01", "POLICY03", "POLICY04", "POLICY06", "TF803"], result.text
     assert [one.by.code for one in result.compiled.allowed] == ["POLICY05"]
 
 

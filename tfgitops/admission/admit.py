@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 _BUILT_IN = ("root", "default")
 _TABLES = (useless, gitops, jobmetadata, namespace)
 _WARNINGS = frozenset[str]().union(*(table.WARNINGS for table in (*_TABLES, furtherobjects)))
-_OURS = {*_WARNINGS, *furtherobjects.ADMITTED, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(
-    *(table.RULES for table in _TABLES)
-)
+_OURS = {*_WARNINGS, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(*(table.RULES for table in _TABLES))
 """Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
 
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _GROWN = "only while it runs: a finished job starts no pod, and `rerun` starts it again"
 _RANKED = "pods that run keep their priority"
+_PODS: Route = ("spec", "template")
+_ROLLED = {
+    "RollingUpdate": "its pods are replaced, a few at a time",
+    "Recreate": "its pods are ended, and then replaced",
+}
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
@@ -222,6 +227,9 @@ def compared(path: str, before: Json, after: Json) -> Change:
     if jobs and verdict == "in place":
         disturbs, reason = scale_down(before, after)
         verdict, reason = "restart" if disturbs else "in place", reason or _limits(before, after)
+    elif verdict == "in place" and after["kind"] == "Deployment" and any(one.at[:2] == _PODS for one in fields):
+        strategy = after["spec"].get("strategy") or {}
+        reason = _ROLLED.get(strategy.get("type", ""), _ROLLED["RollingUpdate"])
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 

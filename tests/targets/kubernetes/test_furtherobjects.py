@@ -47,7 +47,10 @@ def test_what_kubernetes_refuses_is_a_fault(manifest: dict[str, Any]) -> None:
 )
 def test_updates_are_in_place_or_refused(pair: list[dict[str, Any]], verdict: str) -> None:
     old, new = map(complete, pair)
-    assert compared("", old, new).verdict == verdict
+    change = compared("", old, new)
+    assert change.verdict == verdict
+    replaces = verdict == "in place" and old.get("spec", {}).get("template") != new.get("spec", {}).get("template")
+    assert ("replaced" in change.reason) == replaces
 
 
 @pytest.mark.parametrize(

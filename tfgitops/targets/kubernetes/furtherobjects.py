@@ -54,8 +54,6 @@ RULES = Rules.read("""
 """)
 WARNINGS = frozenset({"service-node-port-range"})
 """Rules whose breach may be meant."""
-ADMITTED = WARNINGS | {"quota-counts-nothing", "quota-whole-number", "service-name-digit"}
-"""Rules of which Kubernetes 1.36 has none."""
 
 
 def shape_faults(manifest: Json) -> tuple[list[Fault], list[Route]]:
@@ -76,6 +74,14 @@ def judge_object(manifest: dict[str, Any]) -> list[Fault]:
     if judge is None or notes.faults or any(fault.rule not in WARNINGS for fault in notes.limits):
         return [*notes.faults, *notes.limits]
     return [*notes.limits, *judge(stored)]
+
+
+def node_ports(manifest: Json) -> Iterator[tuple[str, int]]:
+    """Yield the protocol and the number of each port of the nodes that a Service names."""
+    if is_judged(manifest) and manifest["kind"] == "Service":
+        yield from (
+            (port["protocol"], port["nodePort"]) for port in manifest["spec"].get("ports", ()) if "nodePort" in port
+        )
 
 
 def _judge_deployment(deployment: Json) -> Iterator[Fault]:
