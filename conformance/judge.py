@@ -2,11 +2,12 @@
 
     python conformance/judge.py [--examples N] [--seed N] [--or-skip]
 
-The judge is built first, with Go; the CRDs are those in VOLCANO_CRDS. Each Job and Queue of `environments/` and
+The judge is built first, with Go; the CRDs are those in VOLCANO_CRDS. Each object of `environments/` and
 `tests/cases/ok/` is created and then updated with itself; each file is read by three readers; each folder is built by
-kustomize; what each key of a spec changes in place is tried as an update; each spec in `conformance/cases/` and N
-generated ones are compiled and judged in the same way. Exit status 1 where anything is refused, pruned, defaulted,
-rewritten, read in two ways or built otherwise; 2 where the judge cannot be asked.
+kustomize; the objects beside Jobs of `objects.yaml` are judged; what each key of a spec changes in place is tried as
+an update; each spec in `conformance/cases/` and N generated ones are compiled and judged in the same way. Exit status 1
+where anything is refused, pruned, defaulted, rewritten, read in two ways or built otherwise; 2 where the judge cannot
+be asked.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import generated
@@ -23,6 +25,7 @@ import readers
 import updates
 import yaml
 from crds import ROOT
+from furtherkinds import judge_objects
 from oracle import KINDS, BrokenJudgeError, Judge, NoJudgeError
 
 from tfgitops import discover
@@ -112,7 +115,12 @@ def main(arguments: Sequence[str]) -> int:
     started, counts = time.perf_counter(), Counter[str]()
     try:
         with Judge() as judge:
-            for line in (*judge_committed(judge, committed(), counts), *judge_updates(judge, counts)):
+            found = (
+                judge_committed(judge, committed(), counts),
+                judge_updates(judge, counts),
+                judge_objects(judge, counts),
+            )
+            for line in chain(*found):
                 print(line)
             searched = generated.search(judge, counts, examples=options.examples, seed=options.seed)
     except (NoJudgeError, BrokenJudgeError) as error:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 SOURCE = crds.ROOT / "conformance" / "crdoracle"
-KINDS = tuple(crds.FILES)
+KINDS = (*crds.FILES, "ConfigMap", "Deployment", "NetworkPolicy", "PersistentVolumeClaim", "ResourceQuota", "Service")
+"""The kinds that the judge knows: by CRDs, and as Kubernetes's own."""
 
 
 class NoJudgeError(Exception):

@@ -236,6 +236,7 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
     "port-name": (("http", "grpc"), ODD_PORTS[3:]),
     "positive-amount": (("1Gi", "10Gi", "500Mi"), ODD_QUANTITIES),
     "queue-name": (("vision", "default"), (*ODD_NAMES, "root", "text")),
+    "quota-name": (("requests.ephemeral-storage", "secrets", "count/jobs.batch"), ODD_RESOURCES),
     "resource-name": (RESOURCES, ODD_RESOURCES),
     "sub-path": (("a", "a/$(RUN)"), ODD_PATHS),
     "task-name": (("data-feeder", "extra"), ("ps", *ODD_NAMES)),

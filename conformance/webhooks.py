@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crds import FILES
+
 from tfgitops.targets.volcano.defaults import drift
 from tfgitops.targets.volcano.job import judge_job
 
@@ -23,7 +25,7 @@ def objections(manifest: Json) -> Iterator[tuple[str, str]]:
         queue = {"metadata": {"name": manifest["spec"]["queue"]}, "spec": {}}
         for fault in judge_job(manifest, [queue]):
             yield "refused", f"model: {_path(fault.at)}: {fault.rule}"
-    for route in drift(manifest):
+    for route in drift(manifest) if manifest["kind"] in FILES else ():
         yield "drifted", f"model: {_path(route)}"
 
 

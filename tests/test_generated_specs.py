@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from crds import FILES
 from generated import own_faults
 from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from oracle import KINDS
 from ruamel.yaml import YAML
 from specs import nearly_sound
 
@@ -70,7 +70,7 @@ def test_what_compiles_is_admitted_still_and_legible(
     assert compiled(folder, Plugins(plugins.plugins[::-1]), spec).files == result.files
     for file, manifest in zip(result.files, manifests, strict=True):
         assert YAML(typ="safe", pure=True).load(file.text) == manifest
-        if manifest["kind"] in KINDS:
+        if manifest["kind"] in FILES:
             check(manifest)
 
 

@@ -10,10 +10,11 @@ import updates
 import verdicts
 
 from tfgitops.review.pairing import changes_between
+from tfgitops.targets.kubernetes.goform import rewritten
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.kubernetes.shape import shape_of
-from tfgitops.targets.volcano.defaults import applied, rewritten
+from tfgitops.targets.volcano.defaults import applied
 from tfgitops.targets.volcano.identity import digest
 
 if TYPE_CHECKING:

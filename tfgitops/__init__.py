@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Environment, Job, Patch, Role, View
     from tfgitops.targets.kubernetes import duration, quantity
     from tfgitops.targets.kubernetes.image import Image, PodImage, parse_image, pod_images
-    from tfgitops.targets.kubernetes.resources import GPUS, claimed_devices, is_extended, near_device, pod_requests
+    from tfgitops.targets.kubernetes.resources import (
+        GPUS,
+        claimed_devices,
+        is_extended,
+        near_device,
+        pod_requests,
+        unnamed_resources,
+    )
     from tfgitops.targets.nearest import did_you_mean
     from tfgitops.targets.routes import Route
 
@@ -40,10 +47,12 @@ _HOMES = {
     "spec.model": ("Environment", "Job", "Patch", "Role", "View"),
     "targets.kubernetes": ("duration", "quantity"),
     "targets.kubernetes.image": ("Image", "PodImage", "parse_image", "pod_images"),
-    "targets.kubernetes.resources": ("GPUS", "claimed_devices", "is_extended", "near_device", "pod_requests"),
+    "targets.kubernetes.resources": (
+        "GPUS", "claimed_devices", "is_extended", "near_device", "pod_requests", "unnamed_resources",
+    ),
     "targets.nearest": ("did_you_mean",),
     "targets.routes": ("Route",),
-}
+}  # fmt: skip
 
 
 def fetcher(module: dict[str, Any], homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
@@ -67,5 +76,5 @@ __all__ = [
     "Plugins", "PodImage", "Problem", "Role", "Route", "SchemaFragment", "View", "Words", "__version__",
     "claimed_devices", "compile_environment", "did_you_mean", "discover", "duration", "gang_pods", "hookimpl",
     "is_extended", "named_by_content", "near_device", "parse_image", "pod_images", "pod_requests", "quantity",
-    "read_schema",
+    "read_schema", "unnamed_resources",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Writes `schemas/pod.schema.json`: the fields that Kubernetes has for a pod template and a container.
+"""Writes `schemas/pod.schema.json` and `schemas/object.schema.json`: the fields of Kubernetes's pods and other objects.
 
 The facts come from the development dependency kubernetes-validate. They are adapted to our reader of YAML,
 which gives all but plain decimal integers, booleans and null as text, and to parts of objects: `null` is
@@ -7,16 +7,25 @@ What Kubernetes requires of a whole object stands in `x-required`.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 KUBERNETES = "1.36.0"
 ROOTS = ("io.k8s.api.core.v1.PodTemplateSpec", "io.k8s.api.core.v1.Container")
+OBJECTS = (
+    "io.k8s.api.apps.v1.Deployment",
+    "io.k8s.api.core.v1.ConfigMap",
+    "io.k8s.api.core.v1.ResourceQuota",
+    "io.k8s.api.core.v1.Service",
+    "io.k8s.api.networking.v1.NetworkPolicy",
+)
+"""Kinds that are judged; a row of `WRITTEN` in `tfgitops/targets/kubernetes/objectkinds.py` each."""
 METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-TARGET = Path(__file__).resolve().parent.parent / "schemas" / "pod.schema.json"
+SCHEMAS = Path(__file__).resolve().parent.parent / "schemas"
 
 Schema = dict[str, Any]
 
@@ -36,19 +45,48 @@ _NOT_NULL = ["object", "string", "integer", "boolean", "array", "number"]
 
 
 def pod_schema() -> Schema:
-    """Make the schema in memory; its `$defs` are sorted, so that the same facts give the same bytes."""
-    source = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{KUBERNETES}-local-strict"
-    upstream = json.loads((source / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
-    upstream[METADATA] = _template_metadata(upstream[METADATA])
-    names = _closure(upstream)
-    definitions = _Adapter(upstream, _short_names(names), _list_keys(upstream[name] for name in names)).all()
+    """Make the schema of pods in memory."""
+    return _schema("pod", "a pod template and a container say, whole or in part", _definitions(ROOTS) | _REWRITTEN)
+
+
+def object_schema() -> Schema:
+    """Make the schema of further objects in memory; their types of pods are those of the other schema."""
+    apart = [*_closure(_upstream(), ROOTS), METADATA]
+    definitions = _definitions(OBJECTS, apart)
+    for name in OBJECTS:
+        properties = definitions[name.rsplit(".", 1)[-1]]["properties"]
+        properties["metadata"] = {"$ref": "volcano.schema.json#/$defs/JobMetadata"}
+    return _schema("object", "objects beside Jobs say", definitions)
+
+
+def _schema(name: str, what: str, definitions: Schema) -> Schema:
+    """Return a whole schema; its `$defs` are sorted, so that the same facts give the same bytes."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://tfgitops.dev/schemas/pod.schema.json",
-        "title": f"what Kubernetes {KUBERNETES} lets a pod template and a container say, whole or in part",
+        "$id": f"https://tfgitops.dev/schemas/{name}.schema.json",
+        "title": f"what Kubernetes {KUBERNETES} lets {what}",
         "x-source": f"kubernetes-validate, Kubernetes {KUBERNETES}",
-        "$defs": dict(sorted((definitions | _REWRITTEN).items())),
+        "$defs": dict(sorted(definitions.items())),
     }
+
+
+@cache
+def _upstream() -> dict[str, Schema]:
+    source = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{KUBERNETES}-local-strict"
+    upstream: dict[str, Schema] = json.loads((source / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    for name in OBJECTS:  # the status is the controllers' to write
+        upstream[name]["properties"].pop("status", None)
+    return upstream | {METADATA: _template_metadata(upstream[METADATA])}
+
+
+def _definitions(roots: Iterable[str], apart: Sequence[str] = ()) -> dict[str, Schema]:
+    """Return the types that some roots refer to, by their short names, but for those of another file."""
+    upstream = _upstream()
+    names = [name for name in _closure(upstream, roots) if name not in apart]
+    short = _short_names([*names, *apart])
+    elsewhere = {name: f"pod.schema.json#/$defs/{short[name]}" for name in apart}
+    adapter = _Adapter(upstream, short, _list_keys(upstream[name] for name in [*names, *apart]), elsewhere)
+    return adapter.all(names)
 
 
 def render(schema: Schema) -> str:
@@ -67,10 +105,10 @@ def _template_metadata(schema: Schema) -> Schema:
     return {**schema, "properties": {key: schema["properties"][key] for key in ("annotations", "labels")}}
 
 
-def _closure(upstream: dict[str, Schema]) -> list[str]:
+def _closure(upstream: dict[str, Schema], roots: Iterable[str]) -> list[str]:
     """Follow references from the roots, and return the sorted names."""
     found: set[str] = set()
-    waiting = [*ROOTS]
+    waiting = [*roots]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -116,10 +154,11 @@ class _Adapter:
     upstream: dict[str, Schema]
     short: dict[str, str]
     list_keys: dict[str, set[str]]
+    elsewhere: dict[str, str]
 
-    def all(self) -> dict[str, Schema]:
-        """Adapt every type, under its short name."""
-        return {short: self._definition(name) for name, short in self.short.items() if short not in _REWRITTEN}
+    def all(self, names: Iterable[str]) -> dict[str, Schema]:
+        """Adapt some types, under their short names."""
+        return {self.short[name]: self._definition(name) for name in names if self.short[name] not in _REWRITTEN}
 
     def _definition(self, name: str) -> Schema:
         schema = self.upstream[name]
@@ -144,7 +183,8 @@ class _Adapter:
     def _shape(self, schema: Schema) -> Schema:
         """Adapt a schema but for its properties: a reference, a list, a map or a scalar."""
         if "$ref" in schema:
-            return {"$ref": f"#/$defs/{self.short[_target(schema)]}"}
+            target = _target(schema)
+            return {"$ref": self.elsewhere.get(target, f"#/$defs/{self.short[target]}")}
         shape = {key: schema[key] for key in _KEPT if key in schema}
         if "retainKeys" in schema.get("x-kubernetes-patch-strategy", ""):
             shape["x-kubernetes-patch-strategy"] = schema["x-kubernetes-patch-strategy"]
@@ -176,5 +216,6 @@ def _not_null(shape: Schema) -> Schema:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(pod_schema()), encoding="utf-8", newline="\n")
-    print(TARGET)
+    for target, schema in (("pod", pod_schema()), ("object", object_schema())):
+        (SCHEMAS / f"{target}.schema.json").write_text(render(schema), encoding="utf-8", newline="\n")
+        print(SCHEMAS / f"{target}.schema.json")

@@ -17,6 +17,7 @@ CODES = {
     "POLICY03": "a job with more GPUs than the policy allows",
     "POLICY04": "a job without a label that the policy requires",
     "POLICY05": "the image tag `latest`, which the policy does not allow",
+    "POLICY06": "a container without a request or limit that the policy requires",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfgitops import Note, Problem, claimed_devices, parse_image, pod_images, pod_requests, quantity
+from tfgitops import Note, Problem, claimed_devices, parse_image, pod_images, pod_requests, quantity, unnamed_resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +47,8 @@ def check_policy(
             yield from _check_gpus(on["maxGpus"], job, manifest, accelerators)
         if job and "requiredLabels" in on:
             yield from _check_labels(on["requiredLabels"], job, manifest)
+        if job and "requiredResources" in on:
+            yield from _check_resources(on["requiredResources"], job, manifest)
 
 
 def _check_images(on: Mapping[str, _Rule], job: Job | None, manifest: Manifest) -> Iterator[Problem]:
@@ -119,9 +121,23 @@ def _check_labels(rule: _Rule, job: Job, manifest: Manifest) -> Iterator[Problem
             yield rule.breach(message, (*job.route, "labels", name), hint)
 
 
+def _check_resources(rule: _Rule, job: Job, manifest: Manifest) -> Iterator[Problem]:
+    for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
+        pod = task["template"]["spec"]
+        for container in (*(pod.get("initContainers") or ()), *pod["containers"]):
+            if missing := unnamed_resources(container, rule.block["resources"]):
+                message = f"the container '{container['name']}' of '{role.name}' has no {', '.join(missing)}"
+                hint = (
+                    "give the role `cpu` and `memory`, with a limit beside the request: `cpu: {request: 4, limit: 8}`"
+                )
+                yield rule.breach(
+                    message, job.written(role, ("container", "resources"), ("cpu",), ("memory",), ()), hint
+                )
+
+
 _RULES = {
     "imageDigest": "POLICY01", "imageRegistries": "POLICY02", "maxGpus": "POLICY03", "requiredLabels": "POLICY04",
-    "noLatest": "POLICY05",
+    "noLatest": "POLICY05", "requiredResources": "POLICY06",
 }  # fmt: skip
 _INIT = ("pod", "spec", "initContainers")
 _OF_IMAGES = {"imageDigest", "imageRegistries", "noLatest"}

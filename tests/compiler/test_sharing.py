@@ -151,3 +151,32 @@ def test_two_clusters_may_be_allowed_at_the_object() -> None:
 def test_one_object_of_one_cluster_is_an_error_in_both() -> None:
     base = "cluster: eu-1\nnamespace: ml\nqueues: {q: {}}\njobs: {}\n"
     assert codes(found(a=base, b=base)) == [("TF404", "error")] * 2
+
+
+BOARD = """
+from tfgitops import Object, hookimpl
+
+tfgitops_api = 1
+
+
+@hookimpl
+def tfgitops_objects(environment):
+    for job in environment.jobs:
+        ports = [{"port": 80, "nodePort": int(job.get("labels")["port"])}]
+        spec = {"type": "NodePort", "ports": ports}
+        yield Object({"apiVersion": "v1", "kind": "Service", "metadata": {"name": job.name}, "spec": spec}, job.route)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cluster", "port", "wanted"),
+    [("eu-1", 30080, [("TF501", "error")]), ("eu-2", 30080, []), ("eu-1", 30081, [])],
+)
+def test_a_port_of_the_nodes_is_of_one_service_in_a_cluster(
+    cluster: str, port: int, wanted: list[tuple[str, str]]
+) -> None:
+    Path("pyproject.toml").write_text("[tool.tfgitops]\nplugins = ['board.py']\n")
+    Path("board.py").write_text(BOARD)
+    spec = "cluster: {}\nnamespace: {}\njobs: {{{}: {{labels: {{port: {}}}, " + TRAIN + "}}}}\n"
+    diagnostics = found(one=spec.format("eu-1", "a", "a", 30080), two=spec.format(cluster, "b", "b", port))
+    assert codes(diagnostics) == wanted

@@ -218,7 +218,9 @@ def test_images_of_other_objects_are_told_at_the_rule(compile_spec: Compile) -> 
         def tfgitops_objects(self) -> Iterator[Object]:
             pod = {"containers": [{"name": "web", "image": "board"}]}
             manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "board"}}
-            yield Object({**manifest, "spec": {"template": {"spec": pod}}}, ("jobs",))
+            template = {"metadata": {"labels": {"app": "board"}}, "spec": pod}
+            spec = {"selector": {"matchLabels": {"app": "board"}}, "template": template}
+            yield Object({**manifest, "spec": spec}, ("jobs",))
 
     plugins = Plugins((*discover().plugins, Plugin("board", Board(), "1", "here")))
     result = compile_spec(spec("noLatest: warn", "{image: a:1, worker: 1}"), plugins=plugins)
@@ -293,7 +295,7 @@ def test_the_examples_of_the_page_are_specs(compile_spec: Compile) -> None:
                         for title in ("Policy", "Exceptions"))  # fmt: skip
     jobs = "jobs: {resnet: {image: registry.example.com/ml/train, worker: {replicas: 65, gpu: 1}}}\n"
     result = compile_spec(rules + exception + jobs)
-    assert sorted(set(result.codes)) == ["POLICY01", "POLICY03", "POLICY04", "TF803"], result.text
+    assert sorted(set(result.codes)) == ["POLICY01", "POLICY03", "POLICY04", "POLICY06", "TF803"], result.text
     assert [one.by.code for one in result.compiled.allowed] == ["POLICY05"]
 
 

@@ -38,8 +38,8 @@ VOLUMES = {"data": {"claim": "data", "path": "/data"}, "more": {"claim": "more",
 QUEUES: dict[str, Any] = {"first": {}, "second": {}}
 
 NAMES = {
-    "env-name": "ONE", "resource-name": "cpu", "extended-resource": "nvidia.com/gpu", "job-name": "train",
-    "task-name": "feeder", "dns-label": "data",
+    "env-name": "ONE", "resource-name": "cpu", "quota-name": "secrets", "extended-resource": "nvidia.com/gpu",
+    "job-name": "train", "task-name": "feeder", "dns-label": "data",
 }  # fmt: skip
 """Names in maps, by the format that the schema asks of them; all others are `one`."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.admission.quota import check_quota
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets import gitops
 from tfgitops.targets.gitops import judge_steering
+from tfgitops.targets.kubernetes import furtherobjects
+from tfgitops.targets.kubernetes.furtherobjects import judge_object
 from tfgitops.targets.kubernetes.resources import judge_amounts
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.volcano import jobmetadata, namespace, useless
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 _BUILT_IN = ("root", "default")
 _TABLES = (useless, gitops, jobmetadata, namespace)
-_WARNINGS = frozenset[str]().union(*(table.WARNINGS for table in _TABLES))
+_WARNINGS = frozenset[str]().union(*(table.WARNINGS for table in (*_TABLES, furtherobjects)))
 _OURS = {*_WARNINGS, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(*(table.RULES for table in _TABLES))
 """Rules that the cluster does not check: an object that breaks them would hang, drift, rerun or fail later."""
 
@@ -38,6 +41,13 @@ _OURS = {*_WARNINGS, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(*(table.RULES 
 def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins) -> Iterator[Problem]:
     """Yield a problem for each rule of Volcano or Kubernetes that a planned manifest breaks."""
     objects = list(objects)
+    problems = [*_admit(environment, objects, plugins)]
+    yield from problems
+    if all(problem.severity != "error" for problem in problems):
+        yield from check_quota(environment, objects)
+
+
+def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -> Iterator[Problem]:
     jobs = {job.route: job for job in environment.jobs}
     queues = _queues(objects)
     for planned in objects:
@@ -51,7 +61,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
             found = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
             if manifest["kind"] == "Namespace":
                 found += judge_namespace(manifest, [other.manifest for other in objects if other.own])
-            for fault in (*found, *judge_steering(manifest), *judge_amounts(manifest)):
+            for fault in (*found, *judge_object(manifest), *judge_steering(manifest), *judge_amounts(manifest)):
                 if fault.rule not in SAID_TWICE:
                     yield _problem(fault, _block_route(planned, fault.at))
 
@@ -122,5 +132,5 @@ def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
 
 def _block_route(planned: Planned, at: Route) -> Route:
     """Return the route in the spec for a route in an object: the same keys, but for those that only wrap others."""
-    keys = (key for key in at if key not in ("spec", "metadata", "name", "resource", "resources", "requests"))
+    keys = (key for key in at if key not in ("spec", "metadata", "name", "resource", "resources", "requests", "hard"))
     return (*planned.because, *("size" if key == "storage" else key for key in keys))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.spec.diagnostics import Problem, a_few
 from tfgitops.spec.disk import shown
+from tfgitops.targets.kubernetes.furtherobjects import node_ports
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,7 +36,11 @@ def check_sharing(results: Sequence[Compiled], codes: Collection[str]) -> list[C
     environments = [one.environment for one in results if one.environment and one.files]
     owners = [(one.environment, planned) for one in results if one.environment and one.files for planned in one.objects]
     found: dict[int, list[tuple[Problem, tuple[str, Span]]]] = defaultdict(list)
-    for finding in (*_two_owners(owners), *(_one_node_claims(environments, owners) if _STORAGE in codes else ())):
+    for finding in (
+        *_two_owners(owners),
+        *_node_ports(owners),
+        *(_one_node_claims(environments, owners) if _STORAGE in codes else ()),
+    ):
         found[id(finding[0])].append(finding[1:])
     return [_with(one, found[id(one.environment)]) if id(one.environment) in found else one for one in results]
 
@@ -74,6 +79,23 @@ def _two_owner(own: Owner, other: Owner) -> Finding:
         hint="write it in one environment; in the other declare it as existing, or set another `cluster`",
     )  # fmt: skip
     return environment, problem, ("the other owner", beside.places.span(theirs.because, on_key=True))
+
+
+def _node_ports(owners: Iterable[Owner]) -> Iterator[Finding]:
+    """Find the ports of nodes that two Services of one cluster ask for; nobody can have a port that another has."""
+    first: dict[tuple[str, str, int], Owner] = {}
+    for owner in owners:
+        environment, planned = owner
+        for port in node_ports(planned.manifest):
+            other = first.setdefault((environment.cluster, *port), owner)
+            if other[1] is not planned:
+                problem = Problem(
+                    code="TF501", at=planned.because, found=str(port[1]),
+                    message=f"{_named(owner)} asks for the port {port[1]} of the nodes, and so does {_named(other)} of "
+                            f"{shown(other[0].folder)}",
+                    hint="give one of them another nodePort, or none: the cluster then chooses one",
+                )  # fmt: skip
+                yield environment, problem, ("the other Service", other[0].places.span(other[1].because))
 
 
 def _two_clusters(pairs: Sequence[tuple[Owner, Owner]]) -> Finding:

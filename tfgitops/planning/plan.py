@@ -17,6 +17,7 @@ from tfgitops.planning.tfconfig import Discovery
 from tfgitops.plugins.hookspecs import Object
 from tfgitops.spec.diagnostics import Note, Problem
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations, join_annotations
+from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import SchemaName, union
 from tfgitops.targets.kubernetes.objectkinds import CLUSTER_SCOPED, file_name
 from tfgitops.targets.memo import by_content
@@ -94,6 +95,10 @@ class Planner:
                     metadata[key] = {name: str(value) for name, value in values.items()}
             manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
             yield self._object(Object(manifest, ("namespace",), folder="cluster", keep=True))
+        if hard := written.get("quota"):
+            place = {"name": written["name"], "namespace": written["name"]}
+            manifest = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": place, "spec": {"hard": hard}}
+            yield self._object(Object(manifest, ("namespace", "quota"), folder="cluster"))
 
     def _object(self, wanted: Object) -> Planned:
         manifest = dict(wanted.manifest)
@@ -101,8 +106,8 @@ class Planner:
         if kind not in CLUSTER_SCOPED and wanted.folder == "workloads":
             metadata.setdefault("namespace", self.environment.namespace)
         return Planned(
-            manifest=manifest, folder=wanted.folder, file=file_name(kind, metadata["name"]), because=wanted.because,
-            keep=wanted.keep,
+            manifest=complete(manifest), folder=wanted.folder, file=file_name(kind, metadata["name"]),
+            because=wanted.because, keep=wanted.keep,
         )  # fmt: skip
 
     def _job(self, job: Job) -> Planned | None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.kubernetes import quantity
+from tfgitops.targets.kubernetes.goform import without_empty
 from tfgitops.targets.kubernetes.merge import merge
 from tfgitops.targets.kubernetes.schemafile import prepare
 from tfgitops.targets.kubernetes.shape import shape_of
 from tfgitops.targets.memo import by_content
 from tfgitops.targets.shell.command import shell_command
 from tfgitops.targets.tensorflow import SERVER_PORT, TRAINING_CONTAINER
-from tfgitops.targets.volcano.defaults import without_empty
 from tfgitops.targets.volcano.tasks import action_on
 
 if TYPE_CHECKING:

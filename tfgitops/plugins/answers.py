@@ -17,6 +17,7 @@ from tfgitops.spec.model import JOB_LABEL, Patch
 from tfgitops.spec.schema.formats import RESERVED_ENV
 from tfgitops.spec.schema.specschema import resolves
 from tfgitops.targets.kubernetes import names
+from tfgitops.targets.kubernetes.furtherobjects import shape_faults
 from tfgitops.targets.kubernetes.objectkinds import file_name
 from tfgitops.targets.kubernetes.shape import Notes, settle, shape_of
 from tfgitops.targets.memo import by_content
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tfgitops.plugins.door import Plugin
+    from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Route
 
 _OF_THE_COMPILER = re.compile(r"TF[0-9]").match
@@ -107,6 +109,8 @@ def _object(answer: Object) -> Object:
     expect(type(kind) is str and _KIND(kind), "manifest.kind", kind, "such as ConfigMap")
     expect(type(metadata) is dict, "manifest.metadata", metadata, "a map with a name")
     _check_metadata(kind, metadata)
+    faults, unknown = shape_faults(manifest)
+    _refuse_shape("manifest", faults, unknown, "Kubernetes")
     return Object(manifest, answer.because, answer.folder, answer.keep)
 
 
@@ -239,12 +243,16 @@ def _partial(value: dict[str, Any], kind: str) -> dict[str, Any]:
     _check_containers(kind, value)
     notes = Notes()
     settle(shape_of(*_SHAPES[kind]), value, (), notes)
-    for fault in notes.faults:
-        if fault.rule != "crd-required":  # a patch is a part
-            raise AnswerError(f"`{place_of(('value', *fault.at))}`: {fault.message}", fault.found, fault.expected)
-    for pruned in notes.pruned:
-        raise AnswerError(f"`{place_of(('value', *pruned))}` is no field that Kubernetes or Volcano knows")
+    faults = [fault for fault in notes.faults if fault.rule != "crd-required"]  # a patch is a part
+    _refuse_shape("value", faults, notes.pruned, "Kubernetes or Volcano")
     return value
+
+
+def _refuse_shape(what: str, faults: Iterable[Fault], unknown: Iterable[Route], who: str) -> None:
+    for fault in faults:
+        raise AnswerError(f"`{place_of((what, *fault.at))}`: {fault.message}", fault.found, fault.expected)
+    for route in unknown:
+        raise AnswerError(f"`{place_of((what, *route))}` is no field that {who} knows")
 
 
 def _check_containers(kind: str, value: Mapping[str, Any]) -> None:

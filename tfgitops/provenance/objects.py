@@ -39,14 +39,16 @@ class ObjectSources:
         value = value_at(planned.manifest, at)
         plugin, number, asked = self._planned(planned)
         if asked is None:
-            yield from _namespace(at, value)
+            yield from _namespace(planned.manifest["kind"], at, value)
         elif at == ("metadata", "namespace") and at[1] not in asked["metadata"] and kind not in CLUSTER_SCOPED:
             yield Source(routes=(("namespace", "name"),))
-        elif at in dict(leaves(asked)):  # else it is an annotation for the controller
+        elif at in dict(leaves(asked)):
             routes = self._followed(plugin, number, asked, because).get(at)
             note = "its name" if not routes and because and value == because[-1] else ""
             layer = "" if routes else PLUGIN
             yield Source(routes=tuple(routes or [because]), layer=layer, value=value, plugin=plugin, note=note)
+        elif at[:1] != ("metadata",):  # where it is an annotation for the controller
+            yield given(DEFAULT, value, because, note="what Kubernetes would add")
 
     def kept_by(self, planned: Planned) -> Iterable[Route]:
         """Return the keys that decide whether an object outlives its removal from Git."""
@@ -96,11 +98,14 @@ class ObjectSources:
         return found
 
 
-def _namespace(at: Route, value: Any) -> Iterator[Source]:
-    """Yield the sources of a field of the Namespace, the one object beside Jobs that the core writes."""
-    if at == ("metadata", "name"):
+def _namespace(kind: str, at: Route, value: Any) -> Iterator[Source]:
+    """Yield the sources of a field of the Namespace or its quota, the objects beside Jobs that the core writes."""
+    if at in (("metadata", "name"), ("metadata", "namespace")):
         yield Source(routes=(("namespace", "name"),))
-    elif at[:1] == ("metadata",):
+    elif at[:2] == ("spec", "hard"):
+        yield Source(routes=(("namespace", "quota", *at[2:]),))
+    elif at[:1] == ("metadata",) and kind == "Namespace":
         yield Source(routes=(("namespace", *at[1:]),))
-    else:
-        yield given(DEFAULT, value, ("namespace", "create"), note="what is written is a Namespace")
+    elif at[:1] != ("metadata",):
+        key = "create" if kind == "Namespace" else "quota"
+        yield given(DEFAULT, value, ("namespace", key), note=f"what is written is a {kind}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 _GROWN = "only while it runs: a finished job starts no pod, and `rerun` starts it again"
 _RANKED = "pods that run keep their priority"
+_PODS: Route = ("spec", "template")
+_ROLLED = {
+    "RollingUpdate": "its pods are replaced, a few at a time",
+    "Recreate": "its pods are ended, and then replaced",
+}
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
@@ -188,8 +194,8 @@ def _is_readable(value: Any) -> bool:
 
 
 def as_stored(manifest: Json) -> Json:
-    """Return a manifest that people wrote as the cluster stores it: a Job or a Queue with all defaults."""
-    return stored(manifest).manifest if _has_defaults(manifest) else manifest
+    """Return a manifest that people wrote as the cluster stores it, with all defaults of the kinds that we know."""
+    return stored(manifest).manifest if _has_defaults(manifest) else complete(manifest)
 
 
 def _has_defaults(manifest: Json) -> bool:
@@ -224,6 +230,9 @@ def compared(path: str, before: Json, after: Json) -> Change:
             verdict = "restart"
         else:
             reason = "; ".join(filter(None, (_limits(before, after), reason)))
+    elif verdict == "in place" and after["kind"] == "Deployment" and any(one.at[:2] == _PODS for one in fields):
+        strategy = after["spec"].get("strategy") or {}
+        reason = _ROLLED.get(strategy.get("type", ""), _ROLLED["RollingUpdate"])
     return Change(verdict=verdict, path=path, before=before, after=after, fields=fields, hard=hard, reason=reason)
 
 

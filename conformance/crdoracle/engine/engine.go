@@ -90,6 +90,7 @@ type change struct {
 }
 
 type oracle struct {
+	builtIns BuiltIns
 	crds     map[schema.GroupVersionKind]*CRD
 	hooks    Admission
 	track    bool
@@ -98,7 +99,7 @@ type oracle struct {
 }
 
 // Main is the command: it reads flags and arguments, answers, and exits.
-func Main(newAdmission func(Options) (Admission, error)) {
+func Main(newAdmission func(Options) (Admission, error), builtIns BuiltIns) {
 	crdDir := flag.String("crds", os.Getenv("VOLCANO_CRDS"), "folder of CRD YAML files")
 	queues := flag.String("queues", "", "YAML file of the Queues that exist (default: root and default, Open)")
 	track := flag.Bool("track-queues", true, "an allowed Queue exists for the objects after it")
@@ -143,7 +144,7 @@ func Main(newAdmission func(Options) (Admission, error)) {
 	if err != nil {
 		fail(err)
 	}
-	o := &oracle{crds: crds, hooks: hooks, track: *track, withObj: !*noObj}
+	o := &oracle{builtIns: builtIns, crds: crds, hooks: hooks, track: *track, withObj: !*noObj}
 	if *queues != "" {
 		if o.defaultQ, err = readFile(*queues); err != nil {
 			fail(err)
@@ -380,7 +381,12 @@ func (o *oracle) do(r request) answer {
 		defer func() { _ = o.hooks.SetQueues(o.defaultQ) }()
 	}
 	av, _ := ident["apiVersion"].(string)
-	c := o.crds[schema.FromAPIVersionAndKind(av, a.Kind)]
+	gvk := schema.FromAPIVersionAndKind(av, a.Kind)
+	if o.builtIns.Knows(gvk) {
+		o.builtIn(gvk, r, &a)
+		return a
+	}
+	c := o.crds[gvk]
 	if c == nil {
 		a.Allowed, a.Stage, a.Message = true, "skipped", "no CRD for "+av+" "+a.Kind
 		return a

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RULES = schema_file("pod.rules.schema.json")["$defs"]
 TYPES = schema_file("pod.schema.json")["$defs"]
-FILES = ["pod.rules.schema.json", "volcano.schema.json"]
+FILES = ["pod.rules.schema.json", "object.rules.schema.json", "volcano.schema.json"]
 
 
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import WARNED, Problem, compiler_codes, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
+from tfgitops.targets.kubernetes.quota import name_fault
 from tfgitops.targets.kubernetes.resources import GPUS, is_extended
 from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
 from tfgitops.targets.volcano.jobmetadata import OWN, nearly_own
@@ -175,6 +176,11 @@ def _resource_name(value: str) -> Problem | None:
     return _wrong(f"'{value}' is no resource that Kubernetes knows", expected, hint)
 
 
+def _quota_name(value: str) -> Problem | None:
+    fault = name_fault(value)
+    return _wrong(fault.message, hint=fault.hint) if fault else None
+
+
 def _extended_resource(value: str) -> Problem | None:
     vendor, slash, name = value.partition("/")
     short = _VENDORS.get(vendor, "") if slash else ""
@@ -255,6 +261,7 @@ FORMATS: dict[str, Callable[[Any], Problem | None]] = {
     "extended-resource": _extended_resource, "file-mode": _file_mode, "image": _image, "job-name": _job_name,
     "label-key": _label_key, "path": _path, "port-name": _port_name, "queue-name": _queue_name, "registry": _registry,
     "resource-name": _resource_name, "task-name": _label("the name of a task"), "config-key": _text("config-key"),
+    "quota-name": _quota_name,
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),

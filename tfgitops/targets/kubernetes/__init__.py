@@ -12,5 +12,7 @@ How is a failed keyword of a JSON Schema told?                        schemaword
 Where is a JSON Schema, and how does Kubernetes write a given part?   schemafile
 What does the API server store of a value?                            shape (asks limits for what a type cannot say)
 Would Kubernetes admit a pod template?                                pod (asks containers and resources)
+Would it admit a Service, a Deployment and so on?                     furtherobjects (asks quota)
+What does it add to such an object, and how does Go write a value?    complete, goform
 How does a broken rule look?                                          fault
 """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _RULES = {
     "minimum": ("min", "write {} or more"), "maximum": ("max", "write {} or less"),
     "exclusiveMinimum": ("above-zero", "write more than {}"), "maxProperties": ("two-sources", "keep one kind"),
-    **dict.fromkeys(("minItems", "minLength"), ("required", "fill it in, or leave it out")),
+    **dict.fromkeys(("minItems", "minLength", "minProperties"), ("required", "fill it in, or leave it out")),
     "maxLength": ("too-long", "shorten it"), "maxItems": ("too-long", "take some out"),
     "enum": ("enum", "use one of {}"), "const": ("enum", "change it"), "pattern": ("form", "change it"),
     "required": ("required", "add it"), "not": ("not-allowed", "leave it out"),

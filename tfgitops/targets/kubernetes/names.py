@@ -91,6 +91,15 @@ def is_port_name(text: str) -> bool:
     return len(text) <= PORT_NAME_MAX and _PORT_NAME(text) is not None
 
 
+def is_cidr(text: str) -> bool:
+    """Tell whether text is a range of IP addresses, such as 10.0.0.0/8."""
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return "/" in text
+
+
 def is_ip(text: str) -> bool:
     """Tell whether text is an IP address, without a zone, and not one of IPv4 in the clothes of IPv6."""
     try:

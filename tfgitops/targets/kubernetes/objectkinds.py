@@ -18,6 +18,18 @@ CLUSTER_SCOPED = frozenset({
 })  # fmt: skip
 """Kinds without a namespace, of Kubernetes 1.36 and Volcano."""
 
+WRITTEN = frozenset({
+    ("apps/v1", "Deployment"), ("monitoring.coreos.com/v1", "PodMonitor"), ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("v1", "ConfigMap"), ("v1", "ResourceQuota"), ("v1", "Service"),
+})  # fmt: skip
+"""Kinds beside Volcano's that are judged and written out with their defaults; each has a type in object.schema.json.
+
+A further kind is a row here, a root in `tools/pod_schema.py`, its limits in `object.rules.schema.json`, its defaults in
+`complete.py`, and below what it refers to and what is immutable.
+"""
+CUSTOM = frozenset({"monitoring.coreos.com/v1"})
+"""Versions of kinds of a CRD: the server keeps what is empty, and fills in the defaults of the schema alone."""
+
 _SHORT = {"PersistentVolumeClaim": "pvc"}
 Reference = tuple[str, str]
 """A kind and a name; the namespace is that of the object which refers to it."""
@@ -57,12 +69,18 @@ _PATHS: dict[str, dict[str, str]] = {
         **{f"spec.tasks.*.template.spec.{path}": kind for path, kind in _POD.items()},
     },
     "Queue": {"spec.parent": "Queue"},
+    "Deployment": {f"spec.template.spec.{path}": kind for path, kind in _POD.items()},
     "PersistentVolumeClaim": {"spec.storageClassName": "StorageClass", "spec.volumeName": "PersistentVolume"},
     "PersistentVolume": {"spec.storageClassName": "StorageClass"},
     "ServiceAccount": {"secrets.*.name": "Secret", "imagePullSecrets.*.name": "Secret"},
     "ResourceClaim": {"spec.devices.requests.*.exactly.deviceClassName": "DeviceClass"},
     "ResourceClaimTemplate": {"spec.spec.devices.requests.*.exactly.deviceClassName": "DeviceClass"},
 }
+
+
+def is_judged(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether the compiler knows all that the API server knows of the kind of an object."""
+    return (manifest["apiVersion"], manifest["kind"]) in WRITTEN
 
 
 def file_name(kind: str, name: str) -> str:
@@ -95,9 +113,11 @@ _IMMUTABLE: dict[str, tuple[Route, ...]] = {
     "Deployment": (("spec", "selector"),),
     "Job": (("spec", "completionMode"), ("spec", "podFailurePolicy"), ("spec", "selector"), ("spec", "template")),
     "PriorityClass": (("preemptionPolicy",), ("value",)),
+    "ResourceQuota": (("spec", "scopes"),),
     "RoleBinding": (("roleRef",),),
     "RuntimeClass": (("handler",),),
     "Secret": (("type",),),
+    "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "ipFamilies")),
     "StatefulSet": (
         ("spec", "podManagementPolicy"), ("spec", "selector"), ("spec", "serviceName"),
         ("spec", "volumeClaimTemplates"),

@@ -15,12 +15,13 @@ from tfgitops.targets.nearest import nearest
 from tfgitops.targets.routes import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.targets.routes import Json, Route
 
 _FAMILY = "k8s-container-resources"
-_AMOUNTS = frozenset({"requests", "limits", "capability", "deserved", "resource"})
+_SIDES = ("limits", "requests")
+_AMOUNTS = frozenset({"requests", "limits", "capability", "deserved", "resource", "hard"})
 
 
 class Gpu(NamedTuple):
@@ -98,8 +99,8 @@ def claimed_devices(spec: Json, replicas: int) -> int:
     return sum(replicas if "resourceClaimTemplateName" in one else 1 for one in spec.get("resourceClaims") or ())
 
 
-def pod_requests(spec: Json) -> dict[str, int]:
-    """Return the effective requests of a PodSpec by resource, in nanos of its unit.
+def pod_requests(spec: Json, *sides: str) -> dict[str, int]:
+    """Return the effective requests of a PodSpec by resource, in nanos of its unit, or with "limits" its limits.
 
     Containers and native sidecars run together; other init containers run one after another before them, beside the
     sidecars that started earlier. A limit without a request counts as the request. (Kubernetes, *Sidecar containers*,
@@ -107,22 +108,35 @@ def pod_requests(spec: Json) -> dict[str, int]:
     """
     running, most = Counter[str](), Counter[str]()
     for container in spec.get("initContainers") or ():
-        needs = _requests(container)
+        needs = _requests(container, sides or _SIDES)
         if container.get("restartPolicy") == "Always":
             running.update(needs)
             _raise(most, running)
         else:
             _raise(most, {name: running[name] + amount for name, amount in needs.items()})
     for container in spec.get("containers") or ():
-        running.update(_requests(container))
+        running.update(_requests(container, sides or _SIDES))
     _raise(running, most)
     return dict(running)
 
 
-def _requests(container: Json) -> dict[str, int]:
+def _requests(container: Json, sides: Iterable[str]) -> dict[str, int]:
+    """Return the amounts of a container, those of later sides over those of earlier ones."""
     resources = container.get("resources") or {}
-    wanted = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    wanted = {name: amount for side in sides for name, amount in (resources.get(side) or {}).items()}
     return {name: quantity.parse(amount) for name, amount in wanted.items()}
+
+
+def unnamed_resources(container: Json, resources: Iterable[str]) -> list[str]:
+    """Return the resources of a quota, such as ``requests.cpu``, that a container has no amount of.
+
+    As in Kubernetes, a limit counts as the request.
+    """
+    given = container.get("resources") or {}
+    limits = {*(given.get("limits") or {})}
+    named = {"limits": limits, "requests": limits | {*(given.get("requests") or {})}}
+    parts = {resource: resource.rpartition(".") for resource in resources}
+    return [resource for resource, (side, _, name) in parts.items() if name not in named[side or "requests"]]
 
 
 def _raise(total: Counter[str], amounts: Mapping[str, int]) -> None:
@@ -200,6 +214,7 @@ def judge_amounts(value: Any) -> Iterator[Fault]:
     seen = set()
     for at, amount in leaves(value):
         resource = str(at[-1]) if {*at[-2:-1]} & _AMOUNTS or at[-1:] == ("sizeLimit",) else ""
+        resource = resource.removeprefix("requests.").removeprefix("limits.")  # in a quota
         nanos = parse(amount) if resource and not quantity.explain(amount) else 0  # a plugin's object may hold anything
         if (at[:-2], resource, nanos) in seen:
             continue

@@ -111,6 +111,7 @@ TEXT_FORMATS: dict[str, TextFormat] = {
     "backsteps": TextFormat(
         lambda text: ".." not in text.split("/"), "a path without ..", "", "write the path that is meant"
     ),
+    "cidr": TextFormat(names.is_cidr, "a range of IP addresses", "", "write a range like 10.0.0.0/8"),
     "config-key": TextFormat(
         names.is_config_key, "a key of a Secret or ConfigMap",
         f"at most {names.SUBDOMAIN_MAX} letters, digits, '-', '_' and '.'", "choose another key",

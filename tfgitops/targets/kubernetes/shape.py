@@ -30,8 +30,11 @@ _REMEMBERED_MAX = 4096  # bytes; longer values, like scripts, are mostly met onc
 _OPEN = frozenset(
     {"Job", "JobMetadata", "JobSpec", "TaskSpec", "PodTemplateSpec", "PodSpec", "Container", "EnvVar"}
     | {"Queue", "QueueSpec"}
+    | {"Deployment", "DeploymentSpec", "ConfigMap", "NetworkPolicy", "ResourceQuota", "Service", "ServiceSpec"}
+    | {"PodMonitor"}
 )
-_RULES_FILES = {"pod.schema.json": "pod.rules.schema.json"}  # where a type's limits stand, if not beside its shape
+_RULES_FILES = {f"{name}.schema.json": f"{name}.rules.schema.json" for name in ("pod", "object")}
+"""Where a type's limits stand, if not beside its shape."""
 _SPECIAL = {"Quantity": "quantity", "IntOrString": "int-or-string", "FileMode": "integer"}
 _BITS = {"int32": 31}
 RULES = Rules.read("""
@@ -71,6 +74,7 @@ class Shape:
     """One place of an object: its kind, and the shapes of what it holds."""
 
     kind: str
+    name: str = ""  # of its type
     fields: dict[str, Shape] | None = None  # of a mapping; None where any key may stand
     every: Shape | None = None  # of a list's items, or of a mapping's values
     required: tuple[str, ...] = ()
@@ -225,7 +229,7 @@ def _compile(file: str, name: str, schema: dict[str, Any]) -> Shape:
         other, _, target = schema["$ref"].partition("#/$defs/")
         return shape_of(other or file, target)
     shape = Shape(
-        kind=_kind_of(schema.get("type", "any")), required=tuple(schema.get("x-required", ())),
+        kind=_kind_of(schema.get("type", "any")), name=name, required=tuple(schema.get("x-required", ())),
         keys=tuple(schema.get("x-kubernetes-list-map-keys", ())), bits=_BITS.get(schema.get("format", ""), 63),
         duration=schema.get("format") == "duration", is_open=name in _OPEN,
     )  # fmt: skip

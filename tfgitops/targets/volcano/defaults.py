@@ -8,16 +8,16 @@ from functools import cache
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.kubernetes import duration
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
-from tfgitops.targets.kubernetes.quantity import canonical, parse
+from tfgitops.targets.kubernetes.goform import rewritten
+from tfgitops.targets.kubernetes.quantity import parse
 from tfgitops.targets.kubernetes.shape import Notes, Shape, settle, shape_of
 from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.queuetree import ROOT_QUEUE, rooted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from tfgitops.targets.routes import Route
 
@@ -36,16 +36,6 @@ MAX_RETRY = 3
 DEFAULT_QUEUE = "default"
 NEEDS = {"tensorflow": ["svc"], "pytorch": ["svc"], "mpi": ["ssh", "svc"], "ray": ["svc"]}
 """Job plugins that need others, which the webhook then adds."""
-# Fields that Go leaves out when they are false or 0. All other such fields are pointers, and are kept.
-_FALSE = frozenset({"hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly"})
-_ZERO = frozenset({
-    "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold", "hostPort",
-    "replicas",
-})  # fmt: skip
-# Text fields that are pointers, and are kept when empty.
-_KEPT = frozenset({"runtimeClassName", "preemptionPolicy", "storageClassName", "service", "fsType", "type"})
-# Structures that are no pointers, and so always written: in a container, a template, a claim template.
-_STRUCTURES = {"resources": "image", "metadata": "spec"}
 _SHOWN_MAX = 60
 DRIFT_RULES = Rules.read("""
     drift-added: {place} is left out, and the server would store {after} | write {after} there
@@ -174,55 +164,6 @@ def with_defaults(task: Json, position: int) -> Json:
     if pod.get("hostNetwork") and not pod.get("dnsPolicy"):
         changes["template"] = {**task["template"], "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
     return {**task, **changes} if changes else task
-
-
-def rewritten(shape: Shape, value: Any, amount: Callable[[str | int], str | int] = canonical) -> Any:
-    """Write a settled value as Go does, and its quantities by ``amount``: `parse` takes 2048Mi and 2Gi for the same."""
-    if shape.kind == "quantity":
-        return amount(value)
-    if shape.duration:
-        return duration.canonical(value)
-    if isinstance(value, list) and shape.every:
-        return [rewritten(shape.every, item, amount) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if shape.fields is None:
-        assert shape.every is not None
-        return {key: rewritten(shape.every, item, amount) for key, item in value.items()}
-    result = {}
-    for key, item in value.items():
-        inner = shape.fields[key]
-        if not _left_out(key, inner, item, required=key in shape.required):
-            result[key] = rewritten(inner, item, amount)
-    for key, beside in _STRUCTURES.items():
-        if key in shape.fields and beside in shape.fields:
-            result.setdefault(key, {})
-    return result
-
-
-def without_empty(shape: Shape, value: Any) -> Any:
-    """Return a settled value without what Go would leave out, and so without what no one can tell from nothing."""
-    if isinstance(value, list) and shape.every:
-        return [without_empty(shape.every, item) for item in value]
-    if not isinstance(value, dict) or shape.fields is None:
-        return value
-    return {
-        key: without_empty(inner, item)
-        for key, item in value.items()
-        if (inner := shape.fields[key]) and not _left_out(key, inner, item, required=key in shape.required)
-    }
-
-
-def _left_out(key: str, shape: Shape, value: Any, *, required: bool) -> bool:
-    if required:
-        return False
-    if value is False:
-        return key in _FALSE
-    if value == 0:
-        return key in _ZERO
-    if value == "":
-        return key not in _KEPT
-    return value == [] or (value == {} and shape.fields is None)
 
 
 def immutable_changes(old: Json, new: Json) -> list[Route]:

@@ -17,6 +17,11 @@ ADMITTED: dict[str, str] = {
     "partition-overflow": "fails later: the webhook multiplies in 32 bits, and a number that overflows may seem to fit",
     "pod-class-decides": "hangs: no webhook checks it, and Kubernetes's admission plugin Priority refuses the pods",
     "pod-projected-path-hidden": "fails later: one of the two files hides the other",
+    # Of objects beside Jobs.
+    "quota-counts-nothing": "does nothing: a quota counts devices by the name that begins with `requests.`",
+    "quota-whole-number": "does nothing: devices are whole, so a part of one is none",
+    "service-name-digit": "fails before Kubernetes 1.36: the name of a Service begins with a letter",
+    "service-node-port-range": "fails later, unless the cluster has another range of ports",
 }
 """Rules of which the cluster has none."""
 
