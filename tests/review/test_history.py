@@ -245,6 +245,7 @@ def test_the_cluster_of_what_is_gone_is_what_its_base_file_said(repository: Repo
     ("old", "new"),
     [
         ("replicas: 2", "replicas: '2'"), ("replicas: 2", "replicas:"), ("cpu: '4'", "cpu: two"),
+        ("  namespace: ml\n", "  namespace: [a]\n"), ("  namespace: ml\n", ""), ("  namespace: ml\n", "  namespace:\n"),
         ("queue: vision", "queue: [a]"), ("  tasks:", "  tasks: {}\n  others:"), ("mountPath: /logs", "mountPath: {}"),
     ],
 )  # fmt: skip

@@ -186,6 +186,8 @@ def _is_readable(value: Any) -> bool:
     metadata = value.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         return False
+    if metadata.get("namespace") is not None and not isinstance(metadata["namespace"], str):
+        return False
     if not all(isinstance(metadata.get(key, {}), dict) for key in ("labels", "annotations")):
         return False
     if not isinstance(value.get("spec", {}), dict):
@@ -257,7 +259,7 @@ def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
 def identity(manifest: Json) -> tuple[str, str, str, str]:
     """Return what identifies an object in a cluster: group, kind, namespace and name."""
     group = manifest["apiVersion"].rpartition("/")[0]
-    return group, manifest["kind"], manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
+    return group, manifest["kind"], manifest["metadata"].get("namespace") or "", manifest["metadata"]["name"]
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:

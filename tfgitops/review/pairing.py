@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def training(manifest: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return what all runs of a job share in a cluster, its namespace and its name; None for other objects."""
-    return (manifest["metadata"].get("namespace", ""), job_name(manifest)) if is_job(manifest) else None
+    return (manifest["metadata"].get("namespace") or "", job_name(manifest)) if is_job(manifest) else None
 
 
 def paired(placed: Sequence[Placed]) -> list[tuple[Path | None, Placed]]:
