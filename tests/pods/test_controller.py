@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pods.controller import Controller, Pod
 from pods.job import Job, job_of
+
+if TYPE_CHECKING:
+    from tfgitops.testing import Bench
 
 Json = dict[str, Any]
 
@@ -216,3 +219,12 @@ def test_a_deleted_job_takes_its_pods_with_it() -> None:
     played.controller.abort()
     assert played.settle() == []
     assert (played.controller.over, len(played.kubelet.deleted)) == (True, 3)
+
+
+def test_servers_that_end_complete_no_job_whose_client_is_elsewhere(compile_spec: Bench) -> None:
+    """In-graph without a client in the job: it runs until it is removed from the spec (docs/spec.md, Failure)."""
+    job = compile_spec("jobs: {lab: {image: a, strategy: in-graph, ps: 1, worker: 2}}").job()
+    played = Game(job_of(job))
+    played.end("worker-0")
+    played.end("worker-1")
+    assert (played.controller.phase, played.kubelet.deleted) == ("Running", [])

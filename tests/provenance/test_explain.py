@@ -379,6 +379,37 @@ def test_json_of_all_else() -> None:
     assert len(told["fields"]) > 40
 
 
+HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
+FOREVER = "runs until you remove it from the spec"
+
+
+@pytest.mark.parametrize(
+    ("job", "end"),
+    [
+        ("strategy: in-graph, worker: 2", FOREVER),
+        ("strategy: in-graph, ps: 1, worker: 2", FOREVER),
+        ("strategy: in-graph, worker: 2, evaluator: 1", FOREVER),
+        ("strategy: in-graph, worker: 2, tasks: {a: 1, b: 1}", FOREVER),
+        ("strategy: in-graph, worker: 2, tasks: {a: 1}, completes: all", FOREVER),
+        ("strategy: in-graph, worker: 2, tasks: {a: 1}", "ends when all pods of a have completed"),
+        ("strategy: in-graph, worker: 2, chief: 1", "ends when all pods of chief have completed"),
+        ("strategy: in-graph, worker: 2, completes: worker", "ends when all pods of worker have completed"),
+        ("tasks: {a: 1, b: 1}", "completes only when all pods of all its tasks have ended"),
+        ("worker: 2, policies: [{event: TaskCompleted, action: RestartJob}]", "ends when all pods of worker"),
+        (
+            "tasks: {a: 1, b: 1}, policies: [{event: TaskCompleted, action: TerminateJob}]",
+            "ends when all pods of a or b have completed",
+        ),
+    ],
+)
+def test_how_a_job_ends_is_said_as_in_the_docs(job: str, end: str) -> None:
+    put("environments/x/environment.yaml", f"{HEAD}jobs: {{train: {{image: a, {job}}}}}\n")
+    told = json.loads(run("environments/x", "train", "--format", "json").stdout)["job"]
+    assert told["end"].startswith(end)
+    assert FOREVER in (REPOSITORY / "docs/spec.md").read_text()
+    assert f"the job {told['end']}\n" in run("environments/x", "train").stdout
+
+
 def test_json_of_problems_is_json_too() -> None:
     told = json.loads(run("environments/prod", "smal", "--format", "json").stdout)
     assert told["problems"][0]["hint"] == "did you mean 'small'?"

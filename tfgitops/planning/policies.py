@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets.nearest import did_you_mean
-from tfgitops.targets.volcano.tasks import ANY, events_of
+from tfgitops.targets.volcano.tasks import ANY, action_on, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +20,12 @@ _RESTARTED_WHOLE = ("multi-worker", "between-graph", "in-graph")
 
 ALL = "all"
 """The value of `completes` by which a job completes when all its pods have ended, as Volcano does without a policy."""
+
+_NOTHING_ENDS = {
+    True: "runs until you remove it from the spec, because its servers never end",
+    False: "completes only when all pods of all its tasks have ended",
+}
+"""What becomes of a job that no role ends, by whether its strategy is in-graph: those ps and workers serve forever."""
 
 _ENDS = ("CompleteJob", "TerminateJob", "AbortJob")
 
@@ -49,19 +55,28 @@ def role_policies(job: Job, role: Role) -> Policies:
 def deciding_role(job: Job) -> str:
     """Return the name of the role whose end completes the job: the chief, else the worker, else the only role.
 
-    The workers of in-graph serve and never end. Without a chief, the one further task drives them, and decides.
-    Returns the empty string if no role decides.
+    The workers of in-graph serve and never end. Without a chief, the one further task drives them, and decides; without
+    that task, too, the client is outside of the job. Returns the empty string if no role decides.
     """
     if given := job.data.get("completes"):
         return "" if given == ALL else str(given)
     names = [role.name for role in job.roles if role.kind != "task"]
     tasks = [role.name for role in job.roles if role.kind == "task"]
-    if job.strategy == "in-graph" and "chief" not in names and len(tasks) == 1:
-        return tasks[0]
+    if job.strategy == "in-graph" and "chief" not in names:
+        return tasks[0] if len(tasks) == 1 else ""
     for name in ("chief", "worker"):
         if name in names:
             return name
     return job.roles[0].name if len(job.roles) == 1 else ""
+
+
+def end_of(job: Job, spec: Mapping[str, Any]) -> str:
+    """Return the end of the sentence "the job …" that says when a planned Job ends, by the policies of its ``spec``."""
+    tasks = [(task["name"], [*(task.get("policies") or ()), *(spec.get("policies") or ())]) for task in spec["tasks"]]
+    ending = [name for name, policies in tasks if action_on("TaskCompleted", policies) in _ENDS]
+    if ending:
+        return f"ends when all pods of {' or '.join(ending)} have completed"
+    return _NOTHING_ENDS[job.strategy == "in-graph"]
 
 
 def check_end(job: Job) -> Iterator[Problem]:
@@ -76,10 +91,9 @@ def check_end(job: Job) -> Iterator[Problem]:
     blocks = [job.data, *(role.data for role in job.roles)]
     written = [policy for block in blocks for policy in block.get("policies") or ()]
     ended = any(policy.get("action") in _ENDS and "TaskCompleted" in events_of(policy) for policy in written)
-    decides = deciding_role(job) not in (["", "worker"] if job.strategy == "in-graph" else [""])  # those workers serve
-    if len(tasks) > 1 and not (given or decides or ended):
-        message = f"the job '{job.name}' completes only when all pods of all its tasks have ended"
-        hint = f"name the task whose end completes it in `completes`, or write `completes: {ALL}` if all end"
+    if len(tasks) > 1 and not (given or deciding_role(job) or ended):
+        message = f"the job '{job.name}' {_NOTHING_ENDS[job.strategy == 'in-graph']}"
+        hint = f"name the task whose end completes it in `completes`, or write `completes: {ALL}` if you mean that"
         yield Problem(
             code="TF308", message=message, at=job.route, on_key=True, severity="warning", expected=expected, hint=hint
         )

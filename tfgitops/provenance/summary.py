@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.planning.policies import end_of
 from tfgitops.provenance.sources import writings
 from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import pod_requests
@@ -35,7 +36,8 @@ class Summary:
     """A job in short.
 
     ``bases`` are the jobs and defaults that it starts from, the strongest first. ``counted`` are the roles whose
-    replicas count for the name of the Job, because all pods of the cluster get their addresses.
+    replicas count for the name of the Job, because all pods of the cluster get their addresses. ``end`` says when the
+    job ends, as the end of a sentence.
     """
 
     job: str
@@ -50,6 +52,7 @@ class Summary:
     queue_origin: Origin
     pods: int
     min_available: int
+    end: str
     parts: tuple[Part, ...]
     total: Mapping[str, str]
     counted: tuple[str, ...]
@@ -81,6 +84,7 @@ def summarize(planned: Planned, job: Job, provenance: Provenance) -> Summary:
         queue_origin=provenance.winners(planned, ("spec", "queue"))[0],
         pods=sum(role.replicas for role in job.roles),
         min_available=job.min_available,
+        end=end_of(job, spec),
         parts=tuple(_part(role, pod, places) for role, pod in pods),
         total=_amounts(total),
         counted=tuple(role.name for role in job.roles if role.in_cluster) if job.strategy != "none" else (),

@@ -112,6 +112,7 @@ def _job_json(found: Summary) -> dict[str, Any]:
         "queue": {"name": found.queue, "origin": _origin_json(found.queue_origin)},
         "pods": found.pods,
         "minAvailable": found.min_available,
+        "end": found.end,
         "roles": roles,
         "total": found.total,
     }
@@ -245,6 +246,7 @@ def _job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
         ("strategy", f"{summary.strategy}, {why}"),
         ("queue", f"{summary.queue}  {summary.queue_origin.layer}, {_line_of(summary.queue_origin.span)}"),
         ("gang", gang),
+        ("end", f"the job {summary.end}"),
     ]
     more = f"add a field's name, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
     parts = [rows, _images(summary), _name(summary, paper.width - _INDENT), [("more", more)]]

@@ -53,10 +53,20 @@ def _policies(result: Result) -> dict[str, list[dict[str, Any]]]:
             "strategy: in-graph, ps: 1, worker: 2, tasks: {a: 1}",
             {"": [EVICTED, RESTART_JOB], "ps": [], "worker": [], "a": [COMPLETE]},
         ),
-        ("strategy: in-graph, worker: 2", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE]}),
+        # The client is outside of these jobs: nothing ends them.
+        ("strategy: in-graph, worker: 1", {"": [EVICTED, RESTART_JOB], "worker": []}),
+        ("strategy: in-graph, ps: 1, worker: 2", {"": [EVICTED, RESTART_JOB], "ps": [], "worker": []}),
+        (
+            "strategy: in-graph, worker: 2, evaluator: 1",
+            {"": [EVICTED, RESTART_JOB], "worker": [], "evaluator": RETURNS},
+        ),
+        (
+            "strategy: in-graph, worker: 2, tasks: {tensorboard: 1}, completes: all",
+            {"": [EVICTED, RESTART_JOB], "worker": [], "tensorboard": []},
+        ),
         (
             "strategy: in-graph, worker: 2, tasks: {a: 1, b: 1}",
-            {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE], "a": [], "b": []},
+            {"": [EVICTED, RESTART_JOB], "worker": [], "a": [], "b": []},
         ),
         ("worker: 2, tasks: {a: 1}", {"": [EVICTED, RESTART_JOB], "worker": [COMPLETE], "a": []}),
         ("tasks: {a: 2}", {"": [EVICTED], "a": [COMPLETE]}),
@@ -82,3 +92,8 @@ def test_a_policy_for_any_event_replaces_all_defaults(compile_spec: Callable[[st
 
 def test_an_empty_list_removes_the_defaults(compile_spec: Callable[[str], Result]) -> None:
     assert _policies(compile_spec("jobs: {train: {image: a, worker: 2, policies: []}}"))[""] == []
+
+
+def test_a_job_of_parameter_servers_alone_is_refused(compile_spec: Callable[[str], Result]) -> None:
+    found = compile_spec("jobs: {train: {image: a, strategy: in-graph, ps: 2}}").found("TF302")
+    assert found.hint == "add `worker: 2`"
