@@ -13,7 +13,7 @@ import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -65,6 +65,10 @@ CONTEXTS: dict[str, tuple[Json, ...]] = {
     ),
 }
 """The jobs that a key may be of: pods that know each other, and pods that do not."""
+
+_MONITORED: Json = {"ports": {"metrics": 9090, "more": 9091}, "monitoring": {"port": "metrics"}}
+_FINDERS: tuple[Json, ...] = ({"monitoring": {"podMonitor": {"name": "trainings"}}}, {})
+"""How Prometheus finds pods: what is said at the top of the specs on which the keys of `monitoring` are tried."""
 
 # The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
 _NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool"}
@@ -119,8 +123,9 @@ class Trial:
     def try_key(self, context: str, path: Path_) -> Tried:
         """Compile specs with some values of a key and without it, and compare all pairs."""
         tried = Tried()
-        for job in chain(*([CONTEXTS[context]] if context else CONTEXTS.values())):
-            base = {**copy.deepcopy(_HEAD), "jobs": {_JOB: copy.deepcopy(job)}}
+        finders, more = (_FINDERS, _MONITORED) if "monitoring" in path else (({},), {})
+        for job, finder in product(chain(*([CONTEXTS[context]] if context else CONTEXTS.values())), finders):
+            base = copy.deepcopy({**_HEAD, **finder, "jobs": {_JOB: {**job, **more}}})
             if path[0] == "nodes":
                 base["nodes"] = {"pool": {"count": 1000}}
             results = [found for spec in self._specs(base, path) if (found := self.compiled(spec)).ok]
@@ -142,6 +147,8 @@ class Trial:
         yield from self._schema(path).get("enum", ())
         if path[-1] == "dependsOn":
             yield from ([name] for name in _at(base, path[:-2]) if name in ("ps", "first"))
+        if path[-2:] == ("monitoring", "port"):
+            yield from _MONITORED["ports"]
         draw, good, seen = Draw(Random("/".join(path))), 0, set()  # noqa: S311 - repeatable, not secret
         for _ in range(DRAWS):
             value = spec_value(draw, self._schema(path), path[-1])

@@ -59,7 +59,7 @@ VALUES: dict[str, Any] = {
     "replicas": (10, 11),
     "gpu.mig": ("1g.5gb", "2g.10gb"), "gpu.vgpu.memory": (1000, 2000), "volumes.0.name": ("data", "more"),
     "gpu.product": ("NVIDIA-A100", "NVIDIA-H100"), "queues.*.parent": ("root", "top"),
-    "plugins.*.0": ("--a=1", "--a=2"), "tolerations.0.operator": ("Exists", "Equal"),
+    "plugins.*.0": ("--a=1", "--a=2"), "monitoring.port": ("one", "two"), "tolerations.0.operator": ("Exists", "Equal"),
     "tolerations.0.effect": ("NoSchedule", "NoExecute"),
 }  # fmt: skip
 """Values of keys that the schema says too little of, by the key and what leads to it within its block."""
@@ -72,6 +72,9 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "env.*.secret": ("env.*", {"key": "k"}),
     "gpu": ("gpu", {"count": 1}),
     "gpu.count": ("gpu", {}),
+    "monitoring.path": ("monitoring", {"port": "one"}),
+    "monitoring.podMonitor": ("monitoring.podMonitor", {"name": "one"}),
+    "monitoring.scheme": ("monitoring", {"port": "one"}),
     "namespace": ("namespace", {"name": "ml", "create": True}),
     "policies.0": ("policies.0", {"event": "PodPending", "action": "AbortJob"}),
     "policies.0.events": ("policies.0", {"action": "AbortJob"}),
@@ -194,6 +197,8 @@ def _spec(key: Key, value: Any) -> dict[str, Any]:
         "image": "a", "volumes": [{"name": "data"}], "ps": {"replicas": 3}, "worker": {"replicas": 11},
         "tasks": {"feeder": {"replicas": 11, "minAvailable": 1}, "loader": {"dependsOn": ["ps"]}},
     }  # fmt: skip
+    if key.route[0] == "monitoring":
+        base |= {"ports": {"one": 5001, "two": 5002}, "monitoring": {"port": "one"}}
     if key.holder == ("defaults",):
         base.pop(str(key.route[0]), None)
     if key.site == "role":  # the hosts of a cluster are all there, or none
