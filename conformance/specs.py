@@ -87,7 +87,9 @@ def _overlay(draw: Draw, holder: Json) -> None:
 
 
 def complete(job: Json) -> None:
-    """Add the volumes, claims and images that the drawn fields need, so that more of the specs compile."""
+    """Add the ports, volumes, claims and images that the drawn fields need, so that more of the specs compile."""
+    if isinstance(target := job.get("monitoring"), dict):
+        job["monitoring"], job["ports"] = {**target, "port": "metrics"}, {"metrics": 9090}
     wanted: dict[str, Json] = {}
     for container in _containers(job):
         for mount in _maps(container.get("volumeMounts")):

@@ -26,6 +26,7 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
     assert tops == {
         "tfgitops",
         "tfgitops_gpu",
+        "tfgitops_monitoring",
         "tfgitops_nodes",
         "tfgitops_policy",
         "tfgitops_queue",

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 tfgitops_api = 1
 
 CODES = {
-    "MONITOR01": "a metrics port that no role of the job has",
-    "MONITOR02": "a metrics port that Prometheus cannot reach",
+    "METRIC01": "a metrics port that no role of the job has",
+    "METRIC02": "a metrics port that Prometheus cannot reach",
 }
 _JOB = "tfgitops/job"
 _RUN = ("volcano.sh/job-name", "volcano.sh/task-spec", "volcano.sh/task-index")
@@ -102,7 +102,7 @@ def _undeclared(job: Job, name: str | int) -> Problem:
     port = f"{name}: 9090" if isinstance(name, str) else f"metrics: {name}"
     hint = did_you_mean(str(name), known) or f"declare it, and use its name: `ports: {{{port}}}`"
     return Problem(
-        code="MONITOR01", message=f"no role of the job '{job.name}' has a port '{name}'", found=str(name),
+        code="METRIC01", message=f"no role of the job '{job.name}' has a port '{name}'", found=str(name),
         at=(*job.route, "monitoring", "port"), expected=", ".join(sorted(known)), hint=(named or [hint])[0],
     )  # fmt: skip
 
@@ -112,4 +112,4 @@ def _unreachable(name: str, role: Role, number: int) -> Problem:
     door = f"`{name}: {{port: {number}, from: {{namespace: NAMESPACE}}}}`"
     hint = f"write {door}, with the namespace of your Prometheus"
     at = (*role.route, "ports", name)
-    return Problem(code="MONITOR02", message=message, at=at, severity="warning", hint=hint)
+    return Problem(code="METRIC02", message=message, at=at, severity="warning", hint=hint)

@@ -158,9 +158,9 @@ def test_a_port_without_a_door_is_a_warning(compile_spec: Compile, network: str,
     result = compile_spec(
         top + jobs(f"train: {{image: a, {network}ports: {{metrics: 9090}}, monitoring: metrics, chief: 1, worker: 2}}")
     )
-    assert said(result) == [("MONITOR02", one) for one in severity]
+    assert said(result) == [("METRIC02", one) for one in severity]
     if severity:
-        found = result.found("MONITOR02")
+        found = result.found("METRIC02")
         assert found.hint.startswith("write `metrics: {port: 9090, from: {namespace: NAMESPACE}}`")
 
 
@@ -168,7 +168,7 @@ def test_a_port_with_a_door_is_none(compile_spec: Compile) -> None:
     """`from` of a port says who is let in, whatever its form."""
     environment = compile_spec(jobs("train: {image: a, ports: {metrics: 9090}, monitoring: metrics, worker: 2}"))
     job = environment.compiled.environment.jobs[0]
-    for door, codes in ((None, ["MONITOR02"]), ("namespace", []), ([{"namespace": "monitoring"}], [])):
+    for door, codes in ((None, ["METRIC02"]), ("namespace", []), ([{"namespace": "monitoring"}], [])):
         port = {"port": 9090, "from": door}
         roles = tuple(replace(role, data={**role.data, "ports": {"metrics": port}}) for role in job.roles)
         asked = replace(job.environment, jobs=(replace(job, roles=roles),))
