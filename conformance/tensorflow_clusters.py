@@ -30,7 +30,7 @@ def pods(folder: Path) -> Iterator[tuple[str, str, int, str]]:
         job = yaml.safe_load(path.read_text(encoding="utf-8"))
         for task in job["spec"]["tasks"]:
             env: list[Any] = task["template"]["spec"]["containers"][0].get("env", [])
-            config = next((entry["value"] for entry in env if entry["name"] == "TF_CONFIG"), None)
+            config = next((entry["value"] for entry in env if entry["name"] == "TF_CONFIG"), "")
             for index in range(task["replicas"] if config else 0):
                 name = f"{job['metadata']['name']}-{task['name']}-{index}"
                 yield name, task["name"], index, config.replace("$(TASK_INDEX)", str(index))

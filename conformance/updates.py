@@ -265,7 +265,7 @@ def said(tried: Tried | None) -> str:
         return "not possible"
     if not tried.seen:
         return "nothing"
-    order = {verdict: index for index, verdict in enumerate(reversed(VERDICTS))}
+    order: dict[str, int] = {verdict: index for index, verdict in enumerate(reversed(VERDICTS))}
     parts = []
     for kind in sorted(tried.seen, key=lambda kind: (kind != "job", kind)):
         verdicts = " or ".join(sorted(tried.seen[kind], key=lambda verdict: order.get(verdict, 0)))
