@@ -132,6 +132,8 @@ def test_nobody_asks_so_nothing_is_written(compile_spec: Compile) -> None:
         ("monitoring: {podMonitor: {labels: {a: b}}}\n", "", "has no 'name'", "the name of the PodMonitor"),
         ("monitoring: {podMonitor: A_b}\n", "", "'A_b' cannot be a name in Kubernetes", "write 'a-b'"),
         ("monitoring: {podMonitor: {name: a, labels: {release: true}}}\n", "", "label", ""),
+        ("prometheus: {}\n", "", "unknown key 'prometheus'", "write `monitoring: {podMonitor: NAME}`"),
+        ("", "serviceMonitor: a", "unknown key 'serviceMonitor'", "the key is `monitoring`: the name of a port"),
         ("monitoring: {port: metrics}\n", "", "unknown key 'port'", "it belongs to a job"),
     ],
 )
