@@ -115,16 +115,16 @@ def _volume_mount(name: str, mount: Mount) -> dict[str, Any]:
 
 
 def _env(notebook: View, job: Job | None) -> Iterator[dict[str, Any]]:
-    """Yield the token, the run and the hosts of the job, and the notebook's own variables, which win."""
-    own = {name: str(value) for name, value in (notebook.get("env") or {}).items()}
+    """Yield the token, the run and the hosts of the job, and the notebook's own variables."""
     token = notebook.get("token")
     if token and "secret" in token:
         reference = {"name": token["secret"], "key": token.get("key", "token")}
         yield {"name": TOKEN, "valueFrom": {"secretKeyRef": reference}}
-    tasks = [role.name.upper().replace("-", "_") for role in job.roles if role.has_server] if job else []
-    given = {name: f"$({name})" for name in ("RUN", *(f"{task}_HOSTS" for task in tasks))} if job else {}
-    for name, value in sorted({**given, **own}.items(), key=lambda item: (item[0] in own, item[0])):
-        yield {"name": name, "value": value}
+    tasks = sorted(role.name.upper() for role in job.roles if role.has_server) if job else []
+    for name in ("RUN", *(f"{task}_HOSTS" for task in tasks)) if job else ():
+        yield {"name": name, "value": f"$({name})"}
+    for name, value in sorted((notebook.get("env") or {}).items()):
+        yield {"name": name, "value": str(value)}
 
 
 def _resources(notebook: View) -> dict[str, dict[str, str]]:
