@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Object, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops_notebook.jupyter import deployment, labels_of, network_policy, service
 from tfgitops_notebook.notebookchecks import check_notebook, is_open
-from tfgitops_notebook.server import deployment, labels_of, network_policy, service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

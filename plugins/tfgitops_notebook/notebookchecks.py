@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Note, Problem, did_you_mean
-from tfgitops_notebook.server import TOKEN, mounts
+from tfgitops_notebook.jupyter import TOKEN, mounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

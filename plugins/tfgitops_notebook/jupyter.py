@@ -18,7 +18,7 @@ _NVIDIA = "nvidia.com/gpu"
 _JOB = "tfgitops/job"
 
 
-class Mount(NamedTuple):
+class NotebookMount(NamedTuple):
     """A volume that a notebook mounts, with the index of its entry in the spec."""
 
     position: int
@@ -34,7 +34,7 @@ def labels_of(name: str) -> dict[str, str]:
     return {"app.kubernetes.io/name": "notebook", "app.kubernetes.io/instance": name}
 
 
-def mounts(notebook: View, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mount]:
+def mounts(notebook: View, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[NotebookMount]:
     """Yield the declared volumes that a notebook mounts.
 
     A `subPath` of the volume itself counts only without variables: a notebook has no run of its own, and its user wants
@@ -45,7 +45,9 @@ def mounts(notebook: View, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator
             own = volume.get("subPath", "")
             path, read_only = (use.get(key, volume.get(key)) for key in ("path", "readOnly"))
             sub_path = use.get("subPath", "" if "$(" in own else own)
-            yield Mount(index, use["name"], volume.get("claim", use["name"]), path or "", sub_path, bool(read_only))
+            yield NotebookMount(
+                index, use["name"], volume.get("claim", use["name"]), path or "", sub_path, bool(read_only)
+            )
 
 
 def deployment(
@@ -70,7 +72,7 @@ def deployment(
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
-def _pod(notebook: View, mounted: list[Mount], job: Job | None) -> dict[str, Any]:
+def _pod(notebook: View, mounted: list[NotebookMount], job: Job | None) -> dict[str, Any]:
     container: dict[str, Any] = {
         "name": "notebook", "image": notebook["image"],
         "command": [str(word) for word in notebook.get("command") or COMMAND],
@@ -105,7 +107,7 @@ def _pod(notebook: View, mounted: list[Mount], job: Job | None) -> dict[str, Any
     return pod
 
 
-def _volume_mount(name: str, mount: Mount) -> dict[str, Any]:
+def _volume_mount(name: str, mount: NotebookMount) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "mountPath": mount.path}
     if mount.sub_path:
         entry["subPath"] = mount.sub_path
