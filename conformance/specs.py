@@ -43,6 +43,9 @@ def generate(draw: Draw, schema: SpecSchema) -> Json:
     environment = environment_of(job) | {
         "queues": {"research": {}, "vision": {"parent": "research"}},
         "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
+        "notebooks": {
+            "alice": {"image": "lab:4", "token": {"secret": "alice"}, "volumes": ["data"], "queue": "vision"}
+        },
         "jobs": {"train": job, "other": {"image": "tf:2.21", "worker": 1}},
     }
     holders = [job, *(job[key] for key in ("worker", "ps") if key in job)]

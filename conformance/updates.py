@@ -71,8 +71,10 @@ _FINDERS: tuple[Json, ...] = ({"monitoring": {"podMonitor": {"name": "trainings"
 """How Prometheus finds pods: what is said at the top of the specs on which the keys of `monitoring` are tried."""
 
 # The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
-_NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool"}
+_NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool", "notebooks": "alice"}
 _VOLUMES = {"claim": "data", "access": "unused"}
+_SERVERS = ("first", "second")
+"""The jobs that a notebook may name."""
 _SKIPPED = {
     "apiVersion": "a constant", "kind": "a constant", "volcano": "names one version so far",
     "extends": "brings keys, which do what stands here", "defaults": "brings keys to jobs, which do what stands here",
@@ -128,6 +130,9 @@ class Trial:
             base = copy.deepcopy({**_HEAD, **finder, "jobs": {_JOB: {**job, **more}}})
             if path[0] == "nodes":
                 base["nodes"] = {"pool": {"count": 1000}}
+            if path[0] == "notebooks":
+                base["notebooks"] = {"alice": {"image": "lab:1", "token": {"secret": "alice"}}}
+                base["jobs"] |= {name: {**_SERVED, "strategy": "in-graph"} for name in _SERVERS}
             results = [found for spec in self._specs(base, path) if (found := self.compiled(spec)).ok]
             tried.possible |= len(results) > 1
             for one, other in combinations(results, 2):
@@ -149,6 +154,8 @@ class Trial:
             yield from ([name] for name in _at(base, path[:-2]) if name in ("ps", "first"))
         if path[-2:] == ("monitoring", "port"):
             yield from _MONITORED["ports"]
+        if path[-1] == "job":
+            yield from _SERVERS
         draw, good, seen = Draw(Random("/".join(path))), 0, set()  # noqa: S311 - repeatable, not secret
         for _ in range(DRAWS):
             value = spec_value(draw, self._schema(path), path[-1])

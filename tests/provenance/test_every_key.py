@@ -59,6 +59,7 @@ VALUES: dict[str, Any] = {
     "replicas": (10, 11),
     "gpu.mig": ("1g.5gb", "2g.10gb"), "gpu.vgpu.memory": (1000, 2000), "volumes.0.name": ("data", "more"),
     "gpu.product": ("NVIDIA-A100", "NVIDIA-H100"), "queues.*.parent": ("root", "top"),
+    "notebooks.*.job": ("train", "base"), "notebooks.*.volumes.0.name": ("data", "more"),
     "plugins.*.0": ("--a=1", "--a=2"), "monitoring.port": ("one", "two"), "tolerations.0.operator": ("Exists", "Equal"),
     "tolerations.0.effect": ("NoSchedule", "NoExecute"),
 }  # fmt: skip
@@ -76,6 +77,9 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "monitoring.podMonitor": ("monitoring.podMonitor", {"name": "one"}),
     "monitoring.scheme": ("monitoring", {"port": "one"}),
     "namespace": ("namespace", {"name": "ml", "create": True}),
+    "notebooks.*": ("notebooks.*", {"image": "lab", "token": {"secret": "one"}}),
+    "notebooks.*.gpu.resource": ("notebooks.*", {"image": "lab", "gpu": {"count": 1}}),
+    "notebooks.*.volumes.0": ("notebooks.*", {"image": "lab", "volumes": [{"name": "data"}]}),
     "policies.0": ("policies.0", {"event": "PodPending", "action": "AbortJob"}),
     "policies.0.events": ("policies.0", {"action": "AbortJob"}),
     "policies.0.exitCode": ("policies.0", {"action": "AbortJob"}),

@@ -49,6 +49,7 @@ class Planned:
     file: str
     because: Route
     own: str = ""
+    job: str = field(default="", compare=False)
     keep: bool = field(default=False, compare=False)
     text: str = field(default="", repr=False)
 
@@ -81,7 +82,7 @@ class Planner:
         objects += [planned for job in self.environment.jobs if not job.pin and (planned := self._job(job))]
         if pinned:
             objects = self._with_pinned(objects, pinned)
-        objects = sorted(objects, key=lambda planned: (level(planned.folder), planned.file))
+        objects = sorted(self._filled_in(objects), key=lambda planned: (level(planned.folder), planned.file))
         self._refuse_doubles(objects)
         self._annotate(objects)
         return objects
@@ -107,7 +108,7 @@ class Planner:
             metadata.setdefault("namespace", self.environment.namespace)
         return Planned(
             manifest=complete(manifest), folder=wanted.folder, file=file_name(kind, metadata["name"]),
-            because=wanted.because, keep=wanted.keep,
+            because=wanted.because, keep=wanted.keep, job=wanted.job,
         )  # fmt: skip
 
     def _job(self, job: Job) -> Planned | None:
@@ -172,6 +173,18 @@ class Planner:
                 self.problems.append(replace(error.complaint, at=at))
         self.environment = as_it_runs(self.environment, manifests)
         return objects
+
+    def _filled_in(self, objects: list[Planned]) -> Iterator[Planned]:
+        """Yield the objects, with the run and the hosts of a job in those that name the job."""
+        runs = {planned.because[1]: planned for planned in objects if planned.manifest["kind"] == "Job" and planned.own}
+        for planned in objects:
+            job, run = self.environment.by_name.get(planned.job), runs.get(planned.job)
+            if job and run:
+                name = run.manifest["metadata"]["name"]
+                filled = Discovery(job, name, len(name)).fill_in(planned.manifest)
+                yield replace(planned, manifest=filled)
+            else:
+                yield planned
 
     def _as_committed(self, planned: Planned) -> Planned:
         from tfgitops.planning.pinned import RefusedError, read_committed  # noqa: PLC0415 - likewise

@@ -27,6 +27,7 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")  # no program has such a name, so no 
 _BROUGHT = re.compile(r"V[CK]_TASK_INDEX|[A-Z0-9_]+_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)").fullmatch
 _INDEX = {"name": "TASK_INDEX", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/task-index']"}}}
 _RUN = {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['volcano.sh/job-name']"}}}
+_OURS = re.compile(r"(?<!\$)\$\((RUN|[A-Z0-9_]+_HOSTS)\)")  # `$$(RUN)` is the text itself
 _json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
@@ -83,6 +84,20 @@ class Discovery:
             for index, container in enumerate(spec.get(key, ())):
                 yield from self._write_container(role, container, training=key == "containers" and index == 0)
         yield from self._unresolved(role, spec)
+
+    def fill_in(self, value: Any) -> Any:
+        """Return a value of an object, with the run and the hosts of the job in place of the references to them."""
+        if isinstance(value, dict):
+            return {key: self.fill_in(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.fill_in(inner) for inner in value]
+        return _OURS.sub(self._value, value) if isinstance(value, str) and "$(" in value else value
+
+    def _value(self, reference: re.Match[str]) -> str:
+        name = reference[1]
+        if name == "RUN":
+            return self._run
+        return ",".join(self._hosts[self._variables[name]]) if name in self._variables else reference[0]
 
     def _unresolved(self, role: Role, spec: Mapping[str, Any]) -> Iterator[Problem]:
         """Refuse fields with which a pod finds no other pod by name, if it needs one, or cannot have its own name."""

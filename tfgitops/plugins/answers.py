@@ -104,6 +104,7 @@ def _object(answer: Object) -> Object:
     expected = "workloads, cluster, or cluster-2 and so on"
     expect(type(answer.folder) is str and _FOLDER(answer.folder), "folder", answer.folder, expected)
     expect(type(answer.keep) is bool, "keep", answer.keep, "True or False")
+    expect(type(answer.job) is str, "job", answer.job, "the name of a job")
     version, kind, metadata = (manifest.get(key) for key in ("apiVersion", "kind", "metadata"))
     expect(type(version) is str and _API_VERSION(version), "manifest.apiVersion", version, "such as v1 or apps/v1")
     expect(type(kind) is str and _KIND(kind), "manifest.kind", kind, "such as ConfigMap")
@@ -111,7 +112,7 @@ def _object(answer: Object) -> Object:
     _check_metadata(kind, metadata)
     faults, unknown = shape_faults(manifest)
     _refuse_shape("manifest", faults, unknown, "Kubernetes")
-    return Object(manifest, answer.because, answer.folder, answer.keep)
+    return Object(manifest, answer.because, answer.folder, answer.keep, answer.job)
 
 
 def _check_metadata(kind: Any, metadata: Any) -> None:

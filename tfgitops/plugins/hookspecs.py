@@ -53,13 +53,15 @@ class Object:
     ``folder`` is the level at which it is applied: ``cluster``, ``cluster-2`` …, or ``workloads``. The manifest has an
     apiVersion, a kind and a legal ``metadata.name``, which together name its file. An object without
     ``metadata.namespace`` in ``workloads`` gets the environment's. ``keep`` says that the object must outlive its
-    removal from Git, as a claim with data must. Equal objects are written once, others of one kind and name refused.
+    removal from Git, as a claim with data must. ``job`` names a job: the compiler replaces ``$(RUN)`` and the job's
+    ``$(…_HOSTS)`` in the texts of the object. Equal objects are written once, others of one kind and name refused.
     """
 
     manifest: Mapping[str, Any]
     because: Route
     folder: str = "workloads"
     keep: bool = False
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)

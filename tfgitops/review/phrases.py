@@ -27,6 +27,7 @@ _VALUE_MAX = 60
 _FIELDS_MAX = 8
 _TASK = re.compile(r"spec\.tasks\[([^\]]+)\](?:\.(.*))?").fullmatch
 _ADDRESSES = "the addresses of its pods (TF_CONFIG)"
+_ADDRESSES_OF_JOB = "the addresses of the pods of a job"
 
 Field = tuple[str, str, str]
 """What is said of one field: its name with the roles that have it, the value before, the value after."""
@@ -179,7 +180,7 @@ def _fields(change: Change) -> dict[Field, Field]:
 def _said(field: FieldChange, name: str) -> Field:
     """Say what becomes of a field; of a whole block that only one side has, just that."""
     if is_discovery(field):
-        return _ADDRESSES, "", ""
+        return _ADDRESSES if field.at[:2] == ("spec", "tasks") else _ADDRESSES_OF_JOB, "", ""
     if field.before is MISSING and _is_block(field.after):
         return f"{name} (new)", "", ""
     if field.gone and _is_block(field.before):
