@@ -261,8 +261,10 @@ def _spec_map(draw: Draw, schema: Mapping[str, Any], key: str) -> Json:
         chosen = dict.fromkeys(schema.get("required", ())) | draw.some(properties, most=3)
         if key == "policies" and "exitCode" not in chosen:
             chosen["event"] = None
-        under = "uses." if key == "volumes" and "size" not in properties else ""
-        return {name: spec_value(draw, properties[name], under + name) for name in chosen}
+        uses = key in ("volumes", "configMaps") and not properties.keys() & {"size", "files"}
+        under = "file." if "x-file" in schema else f"{key}." if uses else ""
+        unread = schema.get("x-file", ())
+        return {name: spec_value(draw, properties[name], under + name) for name in chosen if name not in unread}
     form = schema.get("propertyNames", {}).get("format", "")
     names = tables.FORMATS.get(form, (("svc", "env", "ssh"), ("tensorflow", "pytorch", "")))
     values, count = schema["additionalProperties"], draw.random.randint(1, 2)

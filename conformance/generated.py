@@ -21,7 +21,7 @@ import readers
 import yaml
 from oracle import KINDS, Judge
 from smallest import smallest
-from specs import nearly_sound
+from specs import nearly_sound, put_files
 from sweep import swept
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
@@ -44,6 +44,7 @@ class Search:
         self._judge = judge
         self._plugins = plugins
         self._folder = folder
+        put_files(folder)
         self._counts = counts
         self._known: set[str] = set()  # disagreements that the kept cases still show
         self.found: dict[str, tuple[str, Json]] = {}

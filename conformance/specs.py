@@ -10,6 +10,7 @@ from fields import Draw, pod_keys, pod_value, spec_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from tfgitops.spec.schema.specschema import SpecSchema
 
@@ -42,6 +43,7 @@ def generate(draw: Draw, schema: SpecSchema) -> Json:
     job: Json = {"image": "tf:2.21", **copy.deepcopy(draw.random.choice(_ROLES))}
     environment = environment_of(job) | {
         "queues": {"research": {}, "vision": {"parent": "research"}},
+        "configMaps": {"settings": {"files": ["train.py"]}},
         "volumes": {"data": {"claim": "data", "path": "/data"}, "logs": {"size": "1Gi", "path": "/logs"}},
         "notebooks": {
             "alice": {"image": "lab:4", "token": {"secret": "alice"}, "volumes": ["data"], "queue": "vision"}
@@ -60,6 +62,12 @@ def generate(draw: Draw, schema: SpecSchema) -> Json:
     if not draw.slips():
         complete(job)
     return environment
+
+
+def put_files(folder: Path) -> None:
+    """Write the files that specs name beside their own."""
+    for name in ("train.py", "other.py"):
+        (folder / name).write_text(f"print({name!r})\n", encoding="utf-8")
 
 
 def environment_of(job: Json) -> Json:

@@ -242,7 +242,14 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
     "task-name": (("data-feeder", "extra"), ("ps", *ODD_NAMES)),
 }
 SPEC_POOLS: dict[str, tuple[Pool, Pool]] = {
-    "uses.name": (("data", "logs"), ("other",)),
+    "volumes.name": (("data", "logs"), ("other",)),
+    "configMaps.name": (("settings",), ("other",)),
+    "file.path": (("train.py", "other.py"), ("nothing.py", "", "..", "/etc/hostname", "a\0b")),
+    "url": (
+        ("https://example.com/train.py", "http://host:80/a.sh?raw=1"),
+        ("", "ftp://a/b.py", "https://u:p@a/b", "https://a/"),
+    ),
+    "sha256": (("a" * 64, "0" * 63 + "f"), ("A" * 64, "sha256:" + "a" * 64, "")),
     "parent": (("research", "root"), ("default", "vision", "")),
     "queue": (("vision", "default"), ("text", "root", "")),
     "completes": (("all", "all", "worker"), ("nobody",)),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from fields import Draw, spec_value
 from jobupdates import judge_update
+from specs import put_files
 
 from tfgitops import Compiled, Plugins, compile_environment, discover
 from tfgitops.review.changes import VERDICTS, Change
@@ -47,13 +48,19 @@ _HEAD: Json = {
         "research": {"deserved": _SHARE, "guarantee": _SHARE},
         "vision": {"parent": "research", "deserved": _SHARE},
     },
+    "configMaps": {"settings": {"files": ["train.py"]}},
     "volumes": {
         "data": {"claim": "data", "path": "/data"},
         "logs": {"size": "1Gi", "path": "/logs", "storageClass": "fast", "access": "ReadWriteMany"},
         "unused": {"size": "1Gi", "path": "/unused"},
     },
 }  # fmt: skip
-_EVERY: Json = {"image": "tf:2.21", "volumes": [{"name": "data"}, {"name": "logs"}]}
+_FETCHED = {"url": "https://example.com/a.py", "sha256": "0" * 64}
+_EVERY: Json = {
+    "image": "tf:2.21",
+    "configMaps": [{"name": "settings"}],
+    "volumes": [{"name": "data"}, {"name": "logs"}],
+}
 _SERVED: Json = {**_EVERY, "ps": {"replicas": 1}, "worker": {"replicas": 2}}
 _TASK: Json = {"replicas": 2, "minAvailable": 1}
 CONTEXTS: dict[str, tuple[Json, ...]] = {
@@ -71,7 +78,7 @@ _FINDERS: tuple[Json, ...] = ({"monitoring": {"podMonitor": {"name": "trainings"
 """How Prometheus finds pods: what is said at the top of the specs on which the keys of `monitoring` are tried."""
 
 # The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
-_NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool", "notebooks": "alice"}
+_NAMED = {"configMaps": "settings", "queues": "vision", "volumes": "logs", "nodes": "pool", "notebooks": "alice"}
 _VOLUMES = {"claim": "data", "access": "unused"}
 _SERVERS = ("first", "second")
 """The jobs that a notebook may name."""
@@ -133,6 +140,8 @@ class Trial:
             if path[0] == "notebooks":
                 base["notebooks"] = {"alice": {"image": "lab:1", "token": {"secret": "alice"}}}
                 base["jobs"] |= {name: {**_SERVED, "strategy": "in-graph"} for name in _SERVERS}
+            if path[-2:-1] == ("script",) and path[-1] != "file":
+                base["jobs"][_JOB]["script"] = _FETCHED
             results = [found for spec in self._specs(base, path) if (found := self.compiled(spec)).ok]
             tried.possible |= len(results) > 1
             for one, other in combinations(results, 2):
@@ -249,6 +258,7 @@ def run(plugins: Plugins) -> dict[str, dict[str, Tried]]:
     """Try every key; return the effects by key and context."""
     found: dict[str, dict[str, Tried]] = defaultdict(dict)
     with TemporaryDirectory() as folder:
+        put_files(Path(folder))
         trial = Trial(plugins, Path(folder))
         for context, path in trial.paths():
             found[".".join(_shown(path))][context] = trial.try_key(context, path)

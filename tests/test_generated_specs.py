@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
-from specs import nearly_sound
+from specs import nearly_sound, put_files
 
 from tfgitops import Plugins, compile_environment
 from tfgitops.spec.schema.editors import for_editors
@@ -38,7 +38,9 @@ MANY = settings(max_examples=200, deadline=None, suppress_health_check=[*HealthC
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return tmp_path_factory.mktemp("environment")
+    made = tmp_path_factory.mktemp("environment")
+    put_files(made)
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -189,7 +189,7 @@ class _Keys:
                     continue
                 block = self._resolved(one)
                 block = block.get("then", block)
-                if "properties" in block:
+                if "properties" in block and "x-file" not in block:
                     yield path + name, block
                     yield from self._maps(block, f"{path}{name}.")
 
@@ -226,6 +226,8 @@ class _Keys:
             return f"integer ({low} to {high})" if high < _UNBOUNDED else f"integer (at least {low})"
         if kind == "array":
             return f"list of {_plural(self._form(schema.get('items', {})))}"
+        if "x-file" in schema:
+            return "relative path"
         if kind == "object" and short:
             return f"{self._form(schema['properties'][short[0]])} or map"
         if kind == "object" and isinstance(inner, dict):

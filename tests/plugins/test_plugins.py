@@ -216,7 +216,7 @@ def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], reposito
     for name in order:
         repository.plugin(name, bodies[name])
     names = [plugin.name for plugin in repository.discover().plugins]
-    assert names == ["alpha", "beta", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage"]
+    assert names == ["alpha", "beta", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage"]
     term = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert [entry["key"] for entry in term["nodeSelectorTerms"][0]["matchExpressions"]] == ["a", "b"]
 

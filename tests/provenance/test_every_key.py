@@ -8,6 +8,7 @@ can be made for it (then give it one in `VALUES`), and if no field moves with it
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +20,10 @@ from tfgitops.provenance.experiment import moved
 from tfgitops.provenance.fields import written
 from tfgitops.provenance.origins import Provenance
 from tfgitops.provenance.replanned import JOB
+from tfgitops.spec.disk import Disk
 from tfgitops.spec.load import load
 from tfgitops.spec.resolve import resolve
+from tfgitops.spec.textfiles import completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +38,7 @@ PLUGINS = discover()
 SCHEMA = PLUGINS.schema
 HEAD = {"apiVersion": "tfgitops/v1alpha1", "kind": "Environment", "namespace": {"name": "ml"}, "gitops": "flux"}
 VOLUMES = {"data": {"claim": "data", "path": "/data"}, "more": {"claim": "more", "path": "/more"}}
+CONFIGS = {"data": {"files": ["one"]}, "more": {"files": ["two"]}}
 QUEUES: dict[str, Any] = {"first": {}, "second": {}}
 
 NAMES = {
@@ -53,6 +57,8 @@ FORMATS = {
 
 VALUES: dict[str, Any] = {
     "extends": None, "pin": None,  # files beside the spec
+    "configMaps.*.files.0.text": None, "script.file.text": None,  # read, and never written in a spec
+    "configMaps.0.name": ("data", "more"),
     "allow": None, "nodes": None, "policy": None,  # read by checks alone
     "from": ("other", "another"), "strategy": ("parameter-server", "none"),
     "completes": ("ps", "all"), "dependsOn.0": ("ps", "loader"),
@@ -66,6 +72,8 @@ VALUES: dict[str, Any] = {
 """Values of keys that the schema says too little of, by the key and what leads to it within its block."""
 
 BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "configMaps.*": ("configMaps.*", {"files": [{"path": "one"}]}),
+    "configMaps.0": ("configMaps.0", {"name": "data"}),
     "container.env.0": ("container.env.0", {"name": "ONE"}),
     "env.*.configMap": ("env.*", {"key": "k"}),
     "env.*.key": ("env.*", {"secret": "s"}),
@@ -83,6 +91,9 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "policies.0": ("policies.0", {"event": "PodPending", "action": "AbortJob"}),
     "policies.0.events": ("policies.0", {"action": "AbortJob"}),
     "policies.0.exitCode": ("policies.0", {"action": "AbortJob"}),
+    "script.image": ("script", {"url": "https://example.com/one.py", "sha256": "one"}),
+    "script.sha256": ("script", {"url": "https://example.com/one.py"}),
+    "script.url": ("script", {"sha256": "one"}),
     "tolerations.0": ("tolerations.0", {"key": "one", "operator": "Exists"}),
     "tolerations.0.value": ("tolerations.0", {"key": "one", "operator": "Equal"}),
     "volumes.*": ("volumes.*", {"claim": "data", "path": "/data"}),
@@ -198,7 +209,8 @@ def _keys() -> Iterator[Any]:
 def _spec(key: Key, value: Any) -> dict[str, Any]:
     """Make a spec in which a key has a value, or is not there, for None, with what must stand beside it."""
     base: dict[str, Any] = {
-        "image": "a", "volumes": [{"name": "data"}], "ps": {"replicas": 3}, "worker": {"replicas": 11},
+        "image": "a", "volumes": [{"name": "data"}], "configMaps": [{"name": "data"}],
+        "ps": {"replicas": 3}, "worker": {"replicas": 11},
         "tasks": {"feeder": {"replicas": 11, "minAvailable": 1}, "loader": {"dependsOn": ["ps"]}},
     }  # fmt: skip
     if key.route[0] == "monitoring":
@@ -210,7 +222,9 @@ def _spec(key: Key, value: Any) -> dict[str, Any]:
         base["worker"].pop(key.name, None)
     others = {name: {"from": "base", "image": name} for name in VALUES["from"] if key.name == "from"}
     jobs = {"base": base, **others, "train": {"from": "base"}}
-    spec: dict[str, Any] = json.loads(json.dumps({**HEAD, "volumes": VOLUMES, "queues": QUEUES, "jobs": jobs}))
+    spec: dict[str, Any] = json.loads(json.dumps({
+        **HEAD, "volumes": VOLUMES, "configMaps": CONFIGS, "queues": QUEUES, "jobs": jobs,
+    }))  # fmt: skip
     fitting = [name for name in BESIDE if f"{key.name}.".startswith(f"{name}.")]
     holder, beside = BESIDE[max(fitting, key=len)] if fitting else ("", {})
     for other, one in beside.items():
@@ -236,7 +250,12 @@ def _put(spec: Any, route: Steps, value: Any) -> None:
 
 def _plan(spec: dict[str, Any], folder: Path) -> tuple[Environment, dict[str, Planned]]:
     (folder / "environment.yaml").write_text(json.dumps(spec, indent=1))  # a line for each key
-    environment, _, problems = resolve(load(folder), SCHEMA)
+    for name in ("one", "two"):
+        (folder / name).write_text(name)
+    source = load(folder)
+    documents, unread = completed(source.documents, SCHEMA, Disk(folder.resolve()))
+    assert not unread
+    environment, _, problems = resolve(replace(source, documents=documents), SCHEMA)
     assert environment, [problem.message for problem in problems]
     planner = Planner(environment, PLUGINS, {})
     objects = planner.plan()

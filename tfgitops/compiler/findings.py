@@ -94,7 +94,7 @@ def check_sizes(environment: Environment, files: Iterable[File], objects: Iterab
         if (size := len(file.text)) <= _ANNOTATION_MAX:
             continue
         what = f"the manifest of {planned.manifest['kind']} '{planned.manifest['metadata']['name']}' has {size:,} bytes"
-        at, hint = planned.because, "fewer replicas, or scripts and data in the image or on a volume"
+        at, hint = planned.because, "fewer replicas, or data in the image or on a volume"
         if size > _REQUEST_MAX:
             message = f"{what}, and Kubernetes stores {_REQUEST_MAX:,} at most"
             yield Problem(code="TF501", message=message, at=at, on_key=True, hint=hint)

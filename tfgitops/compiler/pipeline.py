@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.admission.admit import admit
@@ -9,10 +10,12 @@ from tfgitops.compiler.compiled import Compiled, files
 from tfgitops.compiler.findings import Findings, check_environment, check_manifests, check_sizes
 from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
+from tfgitops.spec.disk import Disk, resolved
 from tfgitops.spec.load import load
 from tfgitops.spec.places import inherited
 from tfgitops.spec.resolve import resolve
 from tfgitops.spec.schema.validation import validate_parts
+from tfgitops.spec.textfiles import completed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +50,11 @@ def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: 
         findings.found += judge_settings(source.project, plugins)
     findings.found += inherited(validate_parts(source.documents, plugins.schema), source.documents[0])
     findings.stop_on_errors()
+    documents, unread = completed(source.documents, plugins.schema, Disk(resolved(source.project.root)))
+    findings.found += inherited(unread, source.documents[0])
+    findings.stop_on_errors()
 
+    source = replace(source, documents=documents)
     environment, places, problems = resolve(source, plugins.schema)
     if environment and environment.data.get("allow"):
         problems += findings.allow(environment, source.day)

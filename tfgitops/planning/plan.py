@@ -215,7 +215,8 @@ class Planner:
             if self.environment.gitops == "argocd":
                 found = argocd_annotations(wave=waves[planned.folder], keep=planned.keep)
             elif self.environment.gitops == "flux":
-                found = flux_annotations(keep=planned.keep, holds_variables="${" in json.dumps(planned.manifest))
+                text = json.dumps(planned.manifest)
+                found = flux_annotations(keep=planned.keep, holds_variables="${" in text or "$$" in text)
             if found and not planned.text:
                 metadata = planned.manifest["metadata"]
                 metadata["annotations"], lost = join_annotations(metadata.get("annotations", {}), found)

@@ -47,7 +47,7 @@ def _check_lengths(role: Role) -> Iterator[Problem]:
         longest = max((len(str(text)) for text in ([value] if type(value) is str else value)), default=0)
         if longest > STRING_MAX:
             message = f"a text of {longest:,} characters in `{key}`, and Linux passes on {STRING_MAX:,} at most"
-            hint = "put it into the image, or on a volume, and run it from there"
+            hint = "put it into a file of the repository and name that as `script`, or into the image"
             yield Problem(code="TF304", message=message, at=(*role.route, key), hint=hint)
 
 

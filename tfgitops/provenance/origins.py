@@ -45,7 +45,8 @@ class Origin:
       ``compiler default`` for a field that the compiler makes.
     - ``value``: the value there, with short forms widened; ``text`` is the same as it is written, if on one line.
     - ``route``: the route within the job or `defaults`; empty if the compiler or a plugin gives the value by itself.
-    - ``at``, ``span``: the whole route of the nearest place that is written, and its line and columns.
+    - ``at``, ``span``: the whole route of the nearest place that is written, and its line and columns. For the text of
+      another file, the span is there, and ``spec`` is the file that names it.
     - ``through``: the plugin that made the field out of a key.
     - ``won``: whether the field has its value from here. Several origins of a field win if each gives a part of it, as
       for TF_CONFIG.
@@ -60,6 +61,12 @@ class Origin:
     note: str = ""
     won: bool = False
     at: Route = ()
+    spec: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file of the spec, or the settings, that has the place."""
+        return self.spec or self.span.file
 
 
 class Provenance:
@@ -179,8 +186,10 @@ def _is_overlay(one: Writing) -> bool:
 
 
 def _origin(one: Writing, layer: str, source: Source, through: str) -> Origin:
+    of_file = one.at in one.document.texts
     written = one.document.written(one.at)
     return Origin(
         layer=layer, value=one.value, route=written[len(one.link) :], text=one.document.literal(written),
-        span=one.span, through=through, note=source.note, won=one.won and one.value is not None, at=written,
+        span=one.span, through=through, note=source.note, won=one.won and one.value is not None,
+        at=one.at if of_file else written, spec=one.document.name if of_file else "",
     )  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.planning.plan import Planned
@@ -123,7 +124,7 @@ def _is_there(planned: Planned, at: Route, element: Any) -> bool:
 
 
 def _places(found: Iterable[Origin]) -> set[tuple[str, Route]]:
-    return {(origin.span.file, origin.at) for origin in found}
+    return {(origin.file, origin.at) for origin in found}
 
 
 _TASKS = ("spec", "tasks")
@@ -205,17 +206,19 @@ class Causes:
     def _said_now(self, job: Job, planned: Planned, fields: Iterable[FieldChange]) -> list[Cause]:
         """Return the lines that give the changed fields, except those in the job's own block, which nobody changed."""
         said = {
-            self._place(self._documents[origin.span.file], origin.at)
+            self._place(self._documents[origin.file], origin.at)
             for field in fields
             for origin in origins(self._present, planned, field)
-            if not isinstance(origin.value, Mapping) and not origin.through and origin.at
+            if not isinstance(origin.value, Mapping) and (origin.spec or not origin.through) and origin.at
         }
         return sorted(cause for cause in said if not (cause.own and cause.route[:2] == job.route))
 
     def _cause(self, difference: SpecDifference, origin: Origin | None) -> Cause:
         """Return the place of a difference, or the origin of a field within it."""
         document, route = difference.place
-        if origin is not None and len(origin.at) > len(route):
+        if difference.route in document.texts:
+            return self._place(document, difference.route, then=difference.then)
+        if origin is not None and len(origin.at) > len(route) and origin.at not in document.texts:
             route = origin.at
         link = difference.link(route)
         if difference.kind != "removed":
@@ -225,12 +228,26 @@ class Causes:
         span = there.span(home[:-1] if isinstance(home[-1], int) else home)
         return Cause(span=span, route=home, own=self._is_own(document), gone=True)
 
-    def _place(self, document: File, route: Route, link: Route | None = None) -> Cause:
+    def _place(self, document: File, route: Route, link: Route | None = None, then: File | None = None) -> Cause:
         span = document.span(link, on_key=True) if link else document.span(route)
+        if path := document.texts.get(route):
+            return Cause(span=_first_changed(span, document, then, route), route=(path.name,), own=False)
         return Cause(span=span, route=link or document.home(route), own=self._is_own(document))
 
     def _is_own(self, document: File) -> bool:
         return bool(document.prefix) or document.path.parent == self._environment.folder
+
+
+def _first_changed(span: Span, document: File, then: File | None, route: Route) -> Span:
+    """Return the first line of a text file that differs from an earlier version, else the top of the file."""
+    now, was = (_lines(one, route) for one in (document, then or document))
+    number = next((index for index, (new, old) in enumerate(zip_longest(now, was)) if new != old), 0)
+    number = min(number, len(now) - 1)
+    return replace(span, line=number + 1, excerpt=now[number].rstrip("\r"))
+
+
+def _lines(document: File, route: Route) -> list[str]:
+    return str(reach(document.value, route[len(document.prefix) :])).split("\n")
 
 
 def _asked_by(field: FieldChange, change: Change) -> Iterator[FieldChange]:

@@ -14,12 +14,13 @@ from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 from tfgitops.spec.disk import decoded, read_file, shown
 from tfgitops.spec.load import LoadedSpec, Reader
 from tfgitops.spec.project import PYPROJECT, Project, parse_project
-from tfgitops.spec.resolve import resolve, widened
+from tfgitops.spec.resolve import resolve
 from tfgitops.spec.schema.validation import validate_file
+from tfgitops.spec.textfiles import completed
 from tfgitops.targets.routes import MISSING, Route, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from tfgitops.review.history import Base
     from tfgitops.spec.disk import Kind
@@ -72,10 +73,16 @@ class CommitTree:
         self._read.update(self.base.read(name for name in files if name not in self._same))
         yield str(top), [], [name[len(inside) :] for name in files]
 
-    def read_text(self, path: Path, name: str) -> str | Diagnostic:
-        """Return a file's text, or what is wrong with the file."""
+    def read_file(self, path: Path, _: int = 0) -> bytes:
+        """Return the content of a file; raise OSError if there is none."""
         content = self._content(self.name(path))
         if content is None:
+            raise OSError(errno.ENOENT, f"it is not in {self.base.commit[:10]}", str(path))
+        return content
+
+    def read_text(self, path: Path, name: str) -> str | Diagnostic:
+        """Return a file's text, or what is wrong with the file."""
+        if (content := self._content(self.name(path))) is None:
             return Diagnostic(code="TF101", message=f"{name} is not in {self.base.commit[:10]}", file=name)
         return decoded(content, name)
 
@@ -113,6 +120,12 @@ class SettingsFile:
     root: Path
     settings: dict[str, dict[str, Any]]
     prefix: Route = ()
+    texts: Mapping[Route, Path] = field(default_factory=dict)
+
+    @property
+    def value(self) -> Any:
+        """The settings."""
+        return self.settings
 
     @property
     def path(self) -> Path:
@@ -154,7 +167,7 @@ class CommittedSpec:
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
-        """The files with those jobs alone, the strongest first; valid files are widened."""
+        """The files with those jobs alone, the strongest first; valid files are complete."""
         return self._widened(self._pruned(self._files))
 
     @cached_property
@@ -184,13 +197,16 @@ class CommittedSpec:
     @cached_property
     def environment(self) -> Environment | None:
         """The resolved files; None if there are none, or they are not valid."""
-        documents = self._pruned(self._files)
-        if not documents or not self._valid(documents):
+        if not self._files or not self._valid(self._pruned(self._files)):
             return None
+        documents = self.documents
         return resolve(LoadedSpec(folder=self.now.folder, project=self._project, documents=documents), self.schema)[0]
 
     def _widened(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
-        return tuple(widened(one, self.schema) for one in documents) if self._valid(documents) else documents
+        return completed(documents, self.schema, self._tree, self._home)[0] if self._valid(documents) else documents
+
+    def _home(self, path: Path) -> Path:
+        return self.base.top / self.base.path(path)
 
     def _valid(self, documents: Iterable[Document]) -> bool:
         problems = (problem for one in documents for problem in validate_file(one, self.schema))
@@ -198,7 +214,7 @@ class CommittedSpec:
 
     @cached_property
     def _tree(self) -> CommitTree:
-        return CommitTree(base=self.base, present=self.now.places.documents)
+        return CommitTree(base=self.base, present=[one.bare for one in self.now.places.documents])
 
     @cached_property
     def _files(self) -> tuple[Document, ...]:

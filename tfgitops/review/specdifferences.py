@@ -112,7 +112,7 @@ class SpecDifferences:
         found: list[SpecDifference] = []
         for document in past.present:
             was = then.pop(document.name, None) or past.beside(document)
-            if was is None or was.text != document.text:
+            if was is None or was.text != document.text or (document.texts and was.value != document.value):
                 value = was.value if was else {}
                 found += _between(was, document, value, document.value, document.prefix)
         for was in then.values():
@@ -141,7 +141,7 @@ class SpecDifferences:
     def _near(self, origin: Origin) -> list[SpecDifference]:
         """Return the differences in the file and the block of a field's origin."""
         settings = origin.at[: len(TABLE)] == TABLE
-        return [one for one in self._at(origin.at) if settings or one.file == origin.span.file]
+        return [one for one in self._at(origin.at) if settings or one.file == origin.file]
 
     def _of(self, job: Job) -> Iterator[SpecDifference]:
         """Yield the differences in a job, in the jobs that it starts from, and in `defaults`."""
@@ -158,6 +158,8 @@ def _between(then: File | None, now: File | None, was: Any, value: Any, at: Rout
         return
     if isinstance(was, dict) and isinstance(value, dict):
         for key in {**was, **value}:
+            if now and (*at, key) in now.texts and was.get("path") != value["path"]:
+                continue  # another path is the difference, and not the other text
             if key not in value:
                 yield SpecDifference(now, then, (*at, key), "removed", was[key])
             else:
@@ -174,11 +176,12 @@ def _between(then: File | None, now: File | None, was: Any, value: Any, at: Rout
 def _between_lists(
     then: File | None, now: File | None, was: list[Any], value: list[Any], at: Route
 ) -> list[SpecDifference]:
-    found = [
-        SpecDifference(now, then, (*at, index), "said", element)
-        for index, element in enumerate(value)
-        if element not in was
-    ]
+    found = []
+    for index, element in enumerate(value):
+        if element not in was:
+            of_file = now and (*at, index, "text") in now.texts and index < len(was)
+            step = _between(then, now, was[index], element, (*at, index)) if of_file else ()
+            found += [*step] or [SpecDifference(now, then, (*at, index), "said", element)]
     found += [
         SpecDifference(now, then, (*at, index), "removed", element)
         for index, element in enumerate(was)

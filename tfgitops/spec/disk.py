@@ -52,11 +52,16 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def read_file(path: Path | str) -> bytes:
-    """Return the content of a file; raise OSError if it cannot be read, or is no file, as a named pipe is none."""
-    mode = _status(path).st_mode
-    if not stat.S_ISREG(mode):
-        _refuse_other(path, mode)
+def read_file(path: Path | str, most: int = 0) -> bytes:
+    """Return the content of a file; raise OSError if it cannot be read, or is no file, as a named pipe is none.
+
+    With ``most``, a file with more bytes cannot be read: EFBIG.
+    """
+    status = _status(path)
+    if not stat.S_ISREG(status.st_mode):
+        _refuse_other(path, status.st_mode)
+    if 0 < most < status.st_size:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - of thousands of manifests, no Paths
         return file.read()
 
@@ -136,6 +141,7 @@ class FileTree(Protocol):
     def kind_of(self, path: Path) -> Kind: ...  # noqa: D102
     def listed(self, folder: Path) -> Mapping[str, Kind]: ...  # noqa: D102
     def walk(self, top: Path, report: Callable[[Diagnostic], object]) -> Walk: ...  # noqa: D102
+    def read_file(self, path: Path, most: int = 0) -> bytes: ...  # noqa: D102
     def read_text(self, path: Path, name: str) -> str | Diagnostic: ...  # noqa: D102
     def known(self, path: Path) -> Document | None:
         """Return a file that was read and parsed before, if it is the same here."""
@@ -150,6 +156,7 @@ class Disk:
     kind_of = staticmethod(kind_of)
     listed = staticmethod(listed)
     walk = staticmethod(walk)
+    read_file = staticmethod(read_file)
     read_text = staticmethod(read_text)
 
     def known(self, _: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Span
+from tfgitops.spec.disk import shown
 from tfgitops.spec.yamltext import borrowed, compose, has_aliases
-from tfgitops.targets.routes import MISSING, reach
+from tfgitops.targets.routes import MISSING, reach, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +28,8 @@ _BEGIN = re.compile(r"(?:[&!]\S*\s+)*([|>].*\n?)?")
 class Document:
     """A file that was read: ``value`` stands at ``prefix`` of the merged spec, ``()`` for a whole environment.
 
-    When it has been validated, ``value`` has its short forms widened: routes are those of the wide form.
+    When it has been validated, ``value`` has its short forms widened: routes are those of the wide form. It then has
+    the texts of other files that its keys name, too: ``texts`` are the paths of these files by the routes of the texts.
     """
 
     path: Path
@@ -35,6 +37,15 @@ class Document:
     text: str
     value: Any
     prefix: Route = ()
+    texts: Mapping[Route, Path] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def bare(self) -> Document:
+        """The document without the texts of other files."""
+        value = self.value
+        for route in self.texts:
+            value = replaced(value, route[len(self.prefix) :], MISSING)
+        return replace(self, value=value, texts={}) if self.texts else self
 
     @property
     def jobs(self) -> Mapping[str, Any]:
@@ -78,8 +89,11 @@ class Document:
         """Find the place of a route, or of its nearest parent that is written here.
 
         It is that of the value, or of its ``words`` if they are found in it; with ``on_key``, or of a collection, the
-        key's.
+        key's. The text of another file is at the top of that file.
         """
+        if path := self.texts.get(route):
+            first = str(reach(self.value, route[len(self.prefix) :])).partition("\n")[0]
+            return Span(file=shown(path), line=1, column=1, excerpt=first.rstrip("\r"))
         pairs = self._follow(route)
         key, value = pairs[-1]
         complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.committed import own_digest
@@ -69,12 +68,6 @@ def _with_defaults(block: dict[str, Any], defaults: Mapping[str, Any]) -> dict[s
     return overlay_job(shaped, block)
 
 
-def widened(document: Document, schema: SpecSchema) -> Document:
-    """Return a file with its short forms written out."""
-    widener = schema.job_widener if document.prefix else schema.widener
-    return replace(document, value=widener.widen(document.value))
-
-
 def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one map over another: maps key by key, all else replaces. Neither is changed."""
     return _each(base, top, overlay)
@@ -137,11 +130,10 @@ def without_nulls(value: Any) -> Any:
 
 
 def resolve(source: LoadedSpec, schema: SpecSchema) -> tuple[Environment | None, Places, list[Problem]]:
-    """Resolve the parts of a spec, each of which has passed validation.
+    """Resolve the parts of a spec, each of which is complete.
 
     Returns the environment, unless something is wrong with the whole; where its routes are written; and what is wrong.
     """
-    source = replace(source, documents=tuple(widened(document, schema) for document in source.documents))
     resolver = _Resolver(source, merge_files(source.documents), schema)
     merged = resolver.merged_jobs()
     clean = {name: without_nulls(block) for name, block in merged.items()}
@@ -243,7 +235,7 @@ class _Resolver:
         own: dict[str, Document] = {}
         for document in self._source.documents:
             if document.prefix or document.path.parent == self._source.folder:
-                own.update(dict.fromkeys(document.jobs, document))
+                own.update(dict.fromkeys(document.jobs, document.bare))
         return own
 
     def _job(

@@ -101,7 +101,8 @@ def argocd_annotations(*, wave: int, keep: bool) -> dict[str, str]:
 def flux_annotations(*, keep: bool, holds_variables: bool) -> dict[str, str]:
     """Return Flux's annotations of an object.
 
-    Order comes from one Kustomization a folder. Its `postBuild` substitution blanks ``${VAR}`` in scripts, or fails.
+    Order comes from one Kustomization a folder. Its `postBuild` substitution blanks ``${VAR}`` in scripts, or fails. It
+    also makes one ``$`` of ``$$``.
     """
     found = {}
     if keep:

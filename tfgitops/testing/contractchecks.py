@@ -22,7 +22,7 @@ from tfgitops.provenance.replanned import JobPatches
 from tfgitops.report.text import render
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.targets.kubernetes.schemafile import schema_file
-from tfgitops.targets.routes import MISSING
+from tfgitops.targets.routes import MISSING, reach
 from tfgitops.testing.bench import find_plugins, opened
 
 if TYPE_CHECKING:
@@ -119,9 +119,12 @@ def depends_on_key_order(compiled: Compiled, project: Project, plugins: Plugins)
         root = Path(place).resolve()
         old = project.root.resolve()
         for document in environment.places.documents:
-            target = root / document.path.resolve().relative_to(old)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(json.dumps(_reversed(document.value)), encoding="utf-8")
+            depth = len(document.prefix)
+            texts = {path: str(reach(document.value, at[depth:])) for at, path in document.texts.items()}
+            for path, text in {document.path: json.dumps(_reversed(document.bare.value)), **texts}.items():
+                target = root / path.resolve().relative_to(old)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(text.encode())
         folder = root / compiled.folder.resolve().relative_to(old)
         other = compile_environment(folder, plugins, replace(project, root=root))
     return _bodies(other) != _bodies(compiled)

@@ -61,7 +61,8 @@ def _part(schema: Any, prefix: str) -> Any:
         if key in _DROPPED or key.startswith("x-"):
             continue
         if key in ("properties", "patternProperties"):
-            out[key] = {name: _nullable(_part(inner, prefix)) for name, inner in value.items()}
+            unread = schema.get("x-file", ())
+            out[key] = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":

@@ -16,9 +16,10 @@ from tfgitops.targets.memo import by_content
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.plugins.hookspecs import SchemaFragment
+    from tfgitops.targets.routes import Route
 
 SETTINGS = "settings"
 """The site of a key that is no key of the spec, but a setting of the plugin: see `tfgitops.plugins.settingsfile`."""
@@ -42,7 +43,9 @@ class Widener:
         if type(value) is not dict:
             if value is None or not self.shorthand:
                 return value
-            return dict.fromkeys(self.shorthand, value)
+            return {
+                key: self.properties[key].widen(value) if key in self.properties else value for key in self.shorthand
+            }
         widened = value
         for key, inner in value.items():
             plan = self.properties.get(key, self.others)
@@ -52,6 +55,18 @@ class Widener:
                     widened = dict(value)
                 widened[key] = wide
         return widened
+
+    def marked(self, value: Any, at: Route) -> Iterator[Route]:
+        """Yield the route of each map below a place that the plan marks: in a plan of another keyword, by that."""
+        if type(value) is list and self.items:
+            for index, item in enumerate(value):
+                yield from self.items.marked(item, (*at, index))
+        elif type(value) is dict:
+            if self.shorthand:
+                yield at
+            for key in value if self.others else self.properties.keys() & value.keys():
+                if plan := self.properties.get(key, self.others):
+                    yield from plan.marked(value[key], (*at, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,9 @@ class SpecSchema:
     role: Mapping[str, Any]
     widener: Widener
     job_widener: Widener
+    files: Widener
+    """The places of files of the repository, whose texts the compiler reads: see `tfgitops.spec.textfiles`."""
+    job_files: Widener
     settings: Mapping[str, Mapping[str, Any]]
     """For each plugin that says what its settings may be, by what it is called in messages."""
 
@@ -110,7 +128,9 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
     environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
-    widener, job_widener = _widener(environment) or nothing, _widener(job) or nothing
+    short, files, job_short, job_files = (
+        _widener(one, key) or nothing for one in (environment, job) for key in ("x-shorthand", "x-file")
+    )
     settings = {
         owner: {
             "type": "object", "additionalProperties": False,
@@ -118,7 +138,7 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
         }
         for owner, own in joined["settings"].items()
     }  # fmt: skip
-    return SpecSchema(environment, job, job["properties"]["worker"], widener, job_widener, settings)
+    return SpecSchema(environment, job, job["properties"]["worker"], short, job_short, files, job_files, settings)
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
@@ -247,17 +267,17 @@ def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def _widener(schema: Any, above: tuple[int, ...] = ()) -> Widener | None:
-    """Build the widener of a schema, or None where nothing below it has a short form."""
+def _widener(schema: Any, keyword: str, above: tuple[int, ...] = ()) -> Widener | None:
+    """Build the widener of a schema, or None where nothing below it has the keyword."""
     if type(schema) is not dict or id(schema) in above:
         return None
     above = (*above, id(schema))
     shapes = schema.get("properties", {}).items()
-    plans = {key: _widener(value, above) for key, value in shapes if key not in ("pod", "container")}
+    plans = {key: _widener(value, keyword, above) for key, value in shapes if key not in ("pod", "container")}
     properties = {key: plan for key, plan in plans.items() if plan}
-    others = _widener(schema.get("additionalProperties"), above)
-    items = _widener(schema.get("items"), above)
-    shorthand = tuple(schema.get("x-shorthand", ()))
+    others = _widener(schema.get("additionalProperties"), keyword, above)
+    items = _widener(schema.get("items"), keyword, above)
+    shorthand = tuple(schema.get(keyword, ()))
     if shorthand or properties or others or items:
         return Widener(shorthand, properties, others, items)
     return None

@@ -154,6 +154,13 @@ def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Erro
         yield from (ValidationError("missing key", path=[key]) for key in required if key not in instance)
 
 
+def _unread(_: Any, keys: Any, instance: Any, __: Any) -> Errors:
+    """Refuse the keys that the compiler itself fills in: the text of a file."""
+    if type(instance) is dict:
+        for key in [key for key in keys if key in instance]:
+            yield ValidationError("unknown key", path=[key], instance=instance[key])
+
+
 def _nothing(*_: Any) -> None:
     """Stands for a keyword that one file need not keep."""
 
@@ -164,6 +171,6 @@ _SHARED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 _extend: Any = extend  # jsonschema does not type it
 _Whole = _extend(Draft202012Validator, _SHARED)
-_Part = _extend(Draft202012Validator, {**_SHARED, **dict.fromkeys(ONLY_WHOLE, _nothing)})
+_Part = _extend(Draft202012Validator, {**_SHARED, "x-file": _unread, **dict.fromkeys(ONLY_WHOLE, _nothing)})
 for _kind in (_Whole, _Part):
     _kind.part, _kind.seen, _kind.made, _kind.descend = _kind is _Part, {}, {}, _descend

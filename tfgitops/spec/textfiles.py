@@ -1,0 +1,99 @@
+"""Read the text files that keys of a spec name, such as a script, and put each text beside its path."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tfgitops.spec.diagnostics import Diagnostic, Problem
+from tfgitops.spec.disk import decoded, shown
+from tfgitops.spec.places import Places
+from tfgitops.spec.project import file_like
+from tfgitops.targets.routes import reach, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tfgitops.spec.disk import FileTree
+    from tfgitops.spec.document import Document
+    from tfgitops.spec.schema.specschema import SpecSchema
+    from tfgitops.targets.routes import Route
+
+MOST_BYTES: Final = 1 << 20
+"""The largest file: no object of Kubernetes holds more data."""
+_ELSEWHERE = "put it into the image or on a volume"
+
+
+def completed(
+    documents: Iterable[Document], schema: SpecSchema, tree: FileTree, home: Callable[[Path], Path] = Path
+) -> tuple[tuple[Document, ...], list[Diagnostic]]:
+    """Return valid documents in the wide form, with the texts of files that they name, and the errors of the files.
+
+    A text is exactly that of the file, line ends included; it is empty for a file that cannot be read. ``home`` returns
+    the path of a document in the tree, which is another one in the commit of a moved environment.
+    """
+    found: list[Diagnostic] = []
+    complete = []
+    for document in documents:
+        widener, plan = (schema.job_widener, schema.job_files) if document.prefix else (schema.widener, schema.files)
+        wide = replace(document, value=widener.widen(document.value))
+        value, texts = wide.value, {}
+        for at in plan.marked(wide.value, document.prefix):
+            inner = at[len(document.prefix) :]
+            named = reach(value, inner)
+            if type(target := named.get("path")) is not str:
+                continue
+            text = _text(wide, (*at, "path"), home(document.path).parent / target, tree)
+            if isinstance(text, Diagnostic):
+                found.append(text)
+                text = ""
+            value = replaced(value, inner, {**named, "text": text})
+            texts[(*at, "text")] = document.path.parent / target
+        complete.append(replace(wide, value=value, texts=texts) if texts else wide)
+    return tuple(complete), found
+
+
+def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Diagnostic:
+    """Return the text of a file, or what is wrong with the file or its path, which stands at a route."""
+    target = str(reach(document.value, at[len(document.prefix) :]))
+    try:
+        wrong = _refusal(target, path, tree)
+        data = b"" if wrong else tree.read_file(path, MOST_BYTES)
+    except OSError as error:
+        wrong = ("TF101", f"the file {target} cannot be read: {error.strerror}", "look at the path")
+        if error.errno == errno.EFBIG:
+            wrong = ("TF106", f"the file {target} is larger than 1 MiB, and no ConfigMap holds more", _ELSEWHERE)
+    if not wrong:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            garbled = decoded(data, shown(path))
+            assert isinstance(garbled, Diagnostic)
+            note = ("the file is named here", document.span(at))
+            return replace(garbled, hint=f"save it as UTF-8; if it is no text, {_ELSEWHERE}", notes=(note,))
+        if "\0" not in text:
+            return text
+        wrong = ("TF102", f"the file {target} has a NUL character, and so is no text", _ELSEWHERE)
+    code, message, hint = wrong
+    problem = Problem(code=code, message=message, at=at, hint=hint)
+    return next(iter(Places(documents=(document,)).diagnose([problem])))
+
+
+def _refusal(target: str, path: Path, tree: FileTree) -> tuple[str, str, str] | None:
+    """Say why a path names no file of the repository, as code, message and hint."""
+    if "://" in target:
+        return "TF108", f"{target} is a URL, and no file of this repository", "copy the file here, and name that"
+    if path.as_posix() == target or target.startswith(("/", "~")):
+        return "TF108", f"the path {target} depends on the machine", "write it relative to this file, such as train.py"
+    if not tree.resolved(path).is_relative_to(tree.root):
+        hint = "name a file inside the repository, and no link that leads out of it"
+        return "TF108", f"the path {target} leads out of the root, {shown(tree.root)}", hint
+    kind = tree.kind_of(path)
+    if kind == "folder":
+        return "TF101", f"the path {target} names a folder", "name a file in it"
+    if kind == "nothing":
+        hint = file_like(target, path, tree) or "the path is relative to this file"
+        return "TF101", f"the file {target} is not there", hint
+    return None
