@@ -69,7 +69,7 @@ def test_version_names_the_plugins() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"tfgitops {__version__} ")
-    for plugin in ("files",     for plugin in ("gpu", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage"):
+    for plugin in ("files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage"):
         assert plugin in result.stdout
 
 

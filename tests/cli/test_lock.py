@@ -18,7 +18,7 @@ def test_lock_records_the_versions_and_nothing_else() -> None:
     assert result.exit_code == 0
     assert "tfgitops.lock" in result.stdout
     lines = [line for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    names = ("tfgitops", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage")
+    names = ("tfgitops", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage")
     assert lines == [f'{name} = "{__version__}"' for name in names]
     assert lines == [
         f'{name} = "{__version__}"' for name in ("tfgitops", "files", "gpu", "nodes", "policy", "queue", "storage")
