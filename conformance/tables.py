@@ -238,11 +238,14 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
     "queue-name": (("vision", "default"), (*ODD_NAMES, "root", "text")),
     "quota-name": (("requests.ephemeral-storage", "secrets", "count/jobs.batch"), ODD_RESOURCES),
     "resource-name": (RESOURCES, ODD_RESOURCES),
+    "peer": (("namespace",), ("jobs", "")),
+    "selector-key": (KEYS, ODD_KEYS),
     "sub-path": (("a", "a/$(RUN)"), ODD_PATHS),
     "task-name": (("data-feeder", "extra"), ("ps", *ODD_NAMES)),
 }
 SPEC_POOLS: dict[str, tuple[Pool, Pool]] = {
     "uses.name": (("data", "logs"), ("other",)),
+    "volume": (("data", "logs"), ("other",)),
     "parent": (("research", "root"), ("default", "vision", "")),
     "queue": (("vision", "default"), ("text", "root", "")),
     "completes": (("all", "all", "worker"), ("nobody",)),

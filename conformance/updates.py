@@ -52,6 +52,7 @@ _HEAD: Json = {
         "logs": {"size": "1Gi", "path": "/logs", "storageClass": "fast", "access": "ReadWriteMany"},
         "unused": {"size": "1Gi", "path": "/unused"},
     },
+    "tensorboards": {"all": {"volume": "logs"}},
 }  # fmt: skip
 _EVERY: Json = {"image": "tf:2.21", "volumes": [{"name": "data"}, {"name": "logs"}]}
 _SERVED: Json = {**_EVERY, "ps": {"replicas": 1}, "worker": {"replicas": 2}}
@@ -67,7 +68,7 @@ CONTEXTS: dict[str, tuple[Json, ...]] = {
 """The jobs that a key may be of: pods that know each other, and pods that do not."""
 
 # The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
-_NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool"}
+_NAMED = {"queues": "vision", "volumes": "logs", "nodes": "pool", "tensorboards": "all"}
 _VOLUMES = {"claim": "data", "access": "unused"}
 _SKIPPED = {
     "apiVersion": "a constant", "kind": "a constant", "volcano": "names one version so far",

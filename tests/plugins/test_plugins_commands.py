@@ -243,7 +243,7 @@ def test_plugins_are_listed_with_all_they_have_and_where_they_come_from(root: Pa
         "  contract  version 1\n"
         "  hooks     schema, check_environment, contribute, objects\n"
         "  keys      teams (environment), team (job)\n"
-        "  codes     TEAM01\n"
+        "  codes     TEAM01"
     )
     assert blocks["plain"] == "plain local\n  from      plain.py\n  contract  version 1\n\n".rstrip("\n")
     assert "from      tfgitops_gpu of tfgitops 0." in blocks["gpu"]
@@ -253,7 +253,7 @@ def test_plugins_are_listed_with_all_they_have_and_where_they_come_from(root: Pa
 def test_the_list_as_json_says_the_same() -> None:
     found = json.loads(run("plugins", "list", "--format", "json").stdout)
     assert found["version"] == 1
-    gpu = found["plugins"][0]
+    gpu = next(plugin for plugin in found["plugins"] if plugin["name"] == "gpu")
     assert (gpu["name"], gpu["contract"], gpu["module"]) == ("gpu", 1, "tfgitops_gpu")
     assert Path(gpu["file"]) == REPOSITORY / "plugins/tfgitops_gpu/__init__.py"
     assert gpu["hooks"][0] == "tfgitops_schema"

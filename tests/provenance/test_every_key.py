@@ -48,6 +48,7 @@ FORMATS = {
     "dns-subdomain": ("one", "two"), "duration": ("10s", "20s"), "extended-resource": ("amd.com/gpu", "x.io/gpu"),
     "image": ("registry/a:1", "registry/b:1"), "label-value": ("one", "two"), "path": ("/one", "/two"),
     "queue-name": ("first", "second"), "config-key": ("one", "two"), "sub-path": ("one", "two"), "int64": (1, 2),
+    "peer": ("namespace",),
 }  # fmt: skip
 """Two values of each format."""
 
@@ -60,7 +61,7 @@ VALUES: dict[str, Any] = {
     "gpu.mig": ("1g.5gb", "2g.10gb"), "gpu.vgpu.memory": (1000, 2000), "volumes.0.name": ("data", "more"),
     "gpu.product": ("NVIDIA-A100", "NVIDIA-H100"), "queues.*.parent": ("root", "top"),
     "plugins.*.0": ("--a=1", "--a=2"), "tolerations.0.operator": ("Exists", "Equal"),
-    "tolerations.0.effect": ("NoSchedule", "NoExecute"),
+    "tolerations.0.effect": ("NoSchedule", "NoExecute"), "tensorboards.*.volume": ("data", "more"),
 }  # fmt: skip
 """Values of keys that the schema says too little of, by the key and what leads to it within its block."""
 
@@ -76,6 +77,8 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "policies.0": ("policies.0", {"event": "PodPending", "action": "AbortJob"}),
     "policies.0.events": ("policies.0", {"action": "AbortJob"}),
     "policies.0.exitCode": ("policies.0", {"action": "AbortJob"}),
+    "ports.*.from": ("ports.*", {"port": 6006}),
+    "tensorboards.*": ("tensorboards.*", {"volume": "data"}),
     "tolerations.0": ("tolerations.0", {"key": "one", "operator": "Exists"}),
     "tolerations.0.value": ("tolerations.0", {"key": "one", "operator": "Equal"}),
     "volumes.*": ("volumes.*", {"claim": "data", "path": "/data"}),
