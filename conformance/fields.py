@@ -246,6 +246,9 @@ def spec_value(draw: Draw, schema: Mapping[str, Any], key: str) -> Any:
         return _KUBERNETES[key](draw)
     if "enum" in schema or "const" in schema:
         return draw.random.choice(schema.get("enum") or [schema["const"]])
+    if "else" in schema:
+        form = draw.random.choice([name for name in ("then", "else") if name in schema])
+        return spec_value(draw, {"type": schema["if"]["type"], **schema[form]}, key)
     kinds = schema.get("type", "object")
     kind = kinds if isinstance(kinds, str) else draw.random.choice(kinds)
     if kind == "object":
@@ -274,7 +277,8 @@ def _spec_map(draw: Draw, schema: Mapping[str, Any], key: str) -> Json:
 def _spec_scalar(draw: Draw, schema: Mapping[str, Any], key: str, kind: str) -> Any:
     if kind == "boolean":
         return draw.random.choice([False, True])
-    pool = tables.SPEC_POOLS.get(key) or tables.FORMATS.get(schema.get("format", ""))
+    form = schema.get("format", "")
+    pool = tables.SPEC_POOLS.get("" if form == "peer" else key) or tables.FORMATS.get(form)
     if pool is None and kind == "integer":
         pool = tables.SIGNED, (*tables.ODD_SIGNED, schema.get("minimum", 0), schema.get("maximum", 0))
     return draw.pick(*(pool or (tables.TEXTS, ("", " ", "é", "x" * 300))))

@@ -238,11 +238,14 @@ FORMATS: dict[str, tuple[Pool, Pool]] = {
     "queue-name": (("vision", "default"), (*ODD_NAMES, "root", "text")),
     "quota-name": (("requests.ephemeral-storage", "secrets", "count/jobs.batch"), ODD_RESOURCES),
     "resource-name": (RESOURCES, ODD_RESOURCES),
+    "peer": (("namespace",), ("jobs", "")),
+    "selector-key": (KEYS, ODD_KEYS),
     "sub-path": (("a", "a/$(RUN)"), ODD_PATHS),
     "task-name": (("data-feeder", "extra"), ("ps", *ODD_NAMES)),
 }
 SPEC_POOLS: dict[str, tuple[Pool, Pool]] = {
-    "volumes.name": (("data", "logs"), ("other",)),
+    "uses.name": (("data", "logs"), ("other",)),
+    "volume": (("data", "logs"), ("other",)),
     "configMaps.name": (("settings",), ("other",)),
     "file.path": (("train.py", "other.py"), ("nothing.py", "", "..", "/etc/hostname", "a\0b")),
     "url": (

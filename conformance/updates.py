@@ -54,6 +54,7 @@ _HEAD: Json = {
         "logs": {"size": "1Gi", "path": "/logs", "storageClass": "fast", "access": "ReadWriteMany"},
         "unused": {"size": "1Gi", "path": "/unused"},
     },
+    "tensorboards": {"all": {"volume": "logs"}},
 }  # fmt: skip
 _FETCHED = {"url": "https://example.com/a.py", "sha256": "0" * 64}
 _EVERY: Json = {
@@ -78,7 +79,10 @@ _FINDERS: tuple[Json, ...] = ({"monitoring": {"podMonitor": {"name": "trainings"
 """How Prometheus finds pods: what is said at the top of the specs on which the keys of `monitoring` are tried."""
 
 # The block on which the keys of a map of blocks are tried; of a volume's, only the fitting one may change.
-_NAMED = {"configMaps": "settings", "queues": "vision", "volumes": "logs", "nodes": "pool", "notebooks": "alice"}
+_NAMED = {
+    "configMaps": "settings", "queues": "vision", "volumes": "logs", "nodes": "pool", "notebooks": "alice",
+    "tensorboards": "all",
+}  # fmt: skip
 _VOLUMES = {"claim": "data", "access": "unused"}
 _SERVERS = ("first", "second")
 """The jobs that a notebook may name."""

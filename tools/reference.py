@@ -213,7 +213,7 @@ class _Keys:
         if listed := schema.get("enum") or [schema[key] for key in ("const",) if key in schema]:
             return ", ".join(f"`{item}`" for item in listed)
         if "then" in schema:
-            return f"{self._form(schema['else'])} or map"
+            return f"{self._form(schema['else'])} or {'list' if schema['if']['type'] == 'array' else 'map'}"
         kinds = schema.get("type", "object")
         return " or ".join(
             self._kind(kind, schema) for kind in sorted([kinds] if isinstance(kinds, str) else kinds)[::-1]

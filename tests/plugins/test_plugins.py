@@ -203,7 +203,7 @@ def test_no_order_of_plugins_changes_a_byte(repository: Plugged) -> None:
     repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
     repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
     repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
-    plugins = repository.discover("gpu", "nodes", "notebook", "policy", "storage")
+    plugins = repository.discover("access", "gpu", "nodes", "notebook", "policy", "storage", "tensorboard")
     texts = {
         tuple(file.text for file in repository.compile(Plugins(order)).files) for order in permutations(plugins.plugins)
     }
@@ -216,7 +216,7 @@ def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], reposito
     for name in order:
         repository.plugin(name, bodies[name])
     names = [plugin.name for plugin in repository.discover().plugins]
-    assert names == ["alpha", "beta", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage"]
+    assert names == ["access", "alpha", "beta", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage", "tensorboard"]
     term = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert [entry["key"] for entry in term["nodeSelectorTerms"][0]["matchExpressions"]] == ["a", "b"]
 

@@ -243,7 +243,7 @@ def test_plugins_are_listed_with_all_they_have_and_where_they_come_from(root: Pa
         "  contract  version 1\n"
         "  hooks     schema, check_environment, contribute, objects\n"
         "  keys      teams (environment), team (job)\n"
-        "  codes     TEAM01\n"
+        "  codes     TEAM01"
     )
     assert blocks["plain"] == "plain local\n  from      plain.py\n  contract  version 1\n\n".rstrip("\n")
     assert "from      tfgitops_gpu of tfgitops 0." in blocks["gpu"]

@@ -52,6 +52,7 @@ FORMATS = {
     "dns-subdomain": ("one", "two"), "duration": ("10s", "20s"), "extended-resource": ("amd.com/gpu", "x.io/gpu"),
     "image": ("registry/a:1", "registry/b:1"), "label-value": ("one", "two"), "path": ("/one", "/two"),
     "queue-name": ("first", "second"), "config-key": ("one", "two"), "sub-path": ("one", "two"), "int64": (1, 2),
+    "peer": ("namespace",),
 }  # fmt: skip
 """Two values of each format."""
 
@@ -68,6 +69,7 @@ VALUES: dict[str, Any] = {
     "notebooks.*.job": ("train", "base"), "notebooks.*.volumes.0.name": ("data", "more"),
     "plugins.*.0": ("--a=1", "--a=2"), "monitoring.port": ("one", "two"), "tolerations.0.operator": ("Exists", "Equal"),
     "tolerations.0.effect": ("NoSchedule", "NoExecute"),
+    "tensorboards.*.volume": ("data", "more"),
 }  # fmt: skip
 """Values of keys that the schema says too little of, by the key and what leads to it within its block."""
 
@@ -94,6 +96,8 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "script.image": ("script", {"url": "https://example.com/one.py", "sha256": "one"}),
     "script.sha256": ("script", {"url": "https://example.com/one.py"}),
     "script.url": ("script", {"sha256": "one"}),
+    "ports.*.from": ("ports.*", {"port": 6006}),
+    "tensorboards.*": ("tensorboards.*", {"volume": "data"}),
     "tolerations.0": ("tolerations.0", {"key": "one", "operator": "Exists"}),
     "tolerations.0.value": ("tolerations.0", {"key": "one", "operator": "Equal"}),
     "volumes.*": ("volumes.*", {"claim": "data", "path": "/data"}),

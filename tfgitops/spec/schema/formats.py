@@ -261,7 +261,11 @@ FORMATS: dict[str, Callable[[Any], Problem | None]] = {
     "extended-resource": _extended_resource, "file-mode": _file_mode, "image": _image, "job-name": _job_name,
     "label-key": _label_key, "path": _path, "port-name": _port_name, "queue-name": _queue_name, "registry": _registry,
     "resource-name": _resource_name, "task-name": _label("the name of a task"), "config-key": _text("config-key"),
-    "quota-name": _quota_name,
+    "quota-name": _quota_name, "selector-key": _qualified,
+    "peer": _unless(
+        lambda value: value == "namespace", "says of no pods that they may reach the port",
+        "`namespace`, {namespace: NAME, pods: {LABEL: VALUE}}, or a list of these",
+    ),
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
