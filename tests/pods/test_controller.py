@@ -181,6 +181,21 @@ def test_a_job_with_fewer_min_available_completes_without_all_pods() -> None:
     assert played.controller.phase == "Completed"
 
 
+def test_a_task_starts_after_the_tasks_that_it_depends_on() -> None:
+    template: Json = {"spec": {}}
+    tasks = [
+        {"name": "launcher", "replicas": 1, "dependsOn": {"name": ["worker"]}, "template": template},
+        {"name": "worker", "replicas": 2, "template": template},
+    ]
+    played = Game(job_of({"metadata": {"name": "train-1"}, "spec": {"minAvailable": 2, "tasks": tasks}}))
+    assert [pod.short for pod in played.controller.pods.values()] == ["worker-0", "worker-1", "launcher-0"]
+    played.end("worker-0")
+    launcher = played.pod("launcher-0")
+    played.controller.evict(launcher)
+    played.controller.handle(launcher, "gone")
+    assert [pod.short for pod in played.controller.pods.values()] == ["worker-0", "worker-1"]
+
+
 def test_min_success() -> None:
     played = game(worker={"policies": []}, minSuccess=1)
     played.end("worker-0")
