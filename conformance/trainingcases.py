@@ -85,12 +85,13 @@ CASES = (
         grace=30,
         losses=("worker-0", "worker-1"),
         events=(
-            "evaluator-0 exits with 1; the kubelet restarts",
+            "evaluator-0 exits with 1; the kubelet restarts its container in 0 s",
+            "evaluator-0 exits with 1; the kubelet restarts its container in 10 s",
             "evaluator-0 exits with 0",
             "PodEvicted of evaluator-0: ResumeJob",
             "evaluator-0 starts",
         ),
-        says=(("evaluator-0", r"crash 1[\s\S]*evaluator: step \d+ loss"),),
+        says=(("evaluator-0", r"crash 1[\s\S]*crash 2[\s\S]*evaluator: step \d+ loss"),),
         once=("worker-0", "worker-1"),
     ),
     Case(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,8 @@ ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "conformance/programs"
 TENSORFLOW = ROOT / ".venv-tensorflow"
 TIMEOUT = 300.0
+NEEDED = 3e9
+"""Bytes of free disk: TensorFlow takes 1.5 GB, and pip as much again while it unpacks the wheels."""
 IMAGE = {
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "2",
@@ -53,7 +56,13 @@ def obstacle(*, install: bool) -> str:
         return why
     installed = TENSORFLOW / ".installed"
     if install and not installed.exists():
-        subprocess.run(["make", "--silent", str(installed.relative_to(ROOT))], cwd=ROOT, check=False)  # noqa: S603, S607
+        if shutil.disk_usage(ROOT).free < NEEDED:
+            return f"TensorFlow needs {NEEDED / 1e9:.0f} GB of disk, and fewer are free"
+        words = ["make", "--silent", str(installed.relative_to(ROOT))]
+        made = subprocess.run(words, cwd=ROOT, check=False, stderr=subprocess.PIPE, text=True)  # noqa: S603 - fixed
+        if made.returncode:
+            said = next((line for line in made.stderr.splitlines() if "ERROR" in line), f"exit code {made.returncode}")
+            return f"TensorFlow cannot be installed: {said}"
     return "" if installed.exists() else "there is no TensorFlow; make conformance-tensorflow installs it"
 
 

@@ -176,9 +176,20 @@ class Controller:
         there = sum(not pod.terminating for pod in self.pods.values())
         if there + len(missing) < self.job.min_available:
             return
-        for place in missing:
-            self.pods[place] = Pod(task=place[0], index=place[1], version=self._version)
-            self.kubelet.create(self.pods[place])
+        for place in sorted(missing, key=lambda place: len(self._before(place[0]))):
+            if all(self._there(name) for name in self.job.task(place[0]).depends_on):
+                self.pods[place] = Pod(task=place[0], index=place[1], version=self._version)
+                self.kubelet.create(self.pods[place])
+
+    def _before(self, task: str) -> set[str]:
+        """Return the tasks that start before a task; the compiler rejects a circle."""
+        names = self.job.task(task).depends_on
+        return set(names).union(*map(self._before, names))
+
+    def _there(self, task: str) -> bool:
+        """Tell whether tasks that wait for a task may start. A pod that runs counts as ready."""
+        running = (pod for pod in self._of(task) if pod.phase == "Running" and not pod.terminating)
+        return sum(1 for _ in running) >= self.job.task(task).min_available
 
     def _kill(self, targets: Iterable[Pod]) -> None:
         for pod in list(targets):

@@ -27,6 +27,7 @@ class Task:
     min_available: int
     max_retry: int
     policies: tuple[Json, ...]
+    depends_on: tuple[str, ...]
     template: Json
 
     @property
@@ -88,6 +89,7 @@ def job_of(manifest: Json, config_maps: Json | None = None) -> Job:
             min_available=task.get("minAvailable", task["replicas"]),
             max_retry=task.get("maxRetry") or 3,
             policies=tuple(task.get("policies") or ()),
+            depends_on=tuple((task.get("dependsOn") or {}).get("name") or ()),
             template=task["template"],
         )
         for task in spec["tasks"]

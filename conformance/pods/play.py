@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,14 +66,13 @@ def play(
         events.append(what)
         tell(f"[{time.monotonic() - started:6.1f}] {what}")
 
-    work = Path(tempfile.mkdtemp(prefix="pods-"))
-    kubelet = Processes(job, machine, work, say)
-    try:
+    with ExitStack() as cleanup:
+        work = Path(tempfile.mkdtemp(prefix="pods-"))
+        cleanup.callback(shutil.rmtree, work, ignore_errors=True)
+        kubelet = Processes(job, machine, work, say)
+        cleanup.callback(kubelet.close)
         phase, retries = _turns(job, kubelet, list(faults), started + timeout, say)
         pods = tuple(Played(name=run.pod.short, code=run.code, log=run.log) for run in kubelet.runs)
-    finally:
-        kubelet.close()
-        shutil.rmtree(work, ignore_errors=True)
     seconds = time.monotonic() - started
     return Outcome(phase=phase, retries=retries, pods=pods, events=tuple(events), seconds=seconds)
 

@@ -124,6 +124,8 @@ def test_max_retry_is_the_number_of_starts() -> None:
     played.end("worker-1", 1)
     assert played.settle() == []
     assert (played.controller.phase, played.controller.retries) == ("Failed", 3)
+    # The last retry keeps the pods that have ended, and their logs.
+    assert [pod.short for pod in played.controller.pods.values()] == ["worker-1"]
 
 
 def test_pods_that_fail_one_after_the_other_count_one_retry_each_by_restart_pod() -> None:
@@ -182,6 +184,21 @@ def test_a_job_with_fewer_min_available_completes_without_all_pods() -> None:
     assert played.controller.phase == "Running"
     played.end("ps-0")
     assert played.controller.phase == "Completed"
+
+
+def test_a_task_starts_after_the_tasks_that_it_depends_on() -> None:
+    template: Json = {"spec": {}}
+    tasks = [
+        {"name": "launcher", "replicas": 1, "dependsOn": {"name": ["worker"]}, "template": template},
+        {"name": "worker", "replicas": 2, "template": template},
+    ]
+    played = Game(job_of({"metadata": {"name": "train-1"}, "spec": {"minAvailable": 2, "tasks": tasks}}))
+    assert [pod.short for pod in played.controller.pods.values()] == ["worker-0", "worker-1", "launcher-0"]
+    played.controller.evict(played.pod("worker-0"))
+    launcher = played.pod("launcher-0")
+    played.controller.evict(launcher)
+    played.controller.handle(launcher, "gone")
+    assert [pod.short for pod in played.controller.pods.values()] == ["worker-0", "worker-1"]
 
 
 def test_min_success() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trainings
@@ -94,3 +97,23 @@ def test_without_tensorflow_trainings_are_skipped(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(isolation, "obstacle", lambda: "")
     monkeypatch.setattr(trainings, "TENSORFLOW", tmp_path)
     assert trainings.obstacle(install=False) == "there is no TensorFlow; make conformance-tensorflow installs it"
+
+
+@pytest.mark.parametrize(
+    ("free", "why"),
+    [
+        (1e9, "TensorFlow needs 3 GB of disk, and fewer are free"),
+        (9e9, "TensorFlow cannot be installed: ERROR: no network"),
+    ],
+)
+def test_a_failed_installation_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], free: float, why: str
+) -> None:
+    failed = subprocess.CompletedProcess[str]([], 2, stderr="WARNING: retrying\nERROR: no network\nmake: *** Error 1\n")
+    monkeypatch.setattr(isolation, "obstacle", lambda: "")
+    monkeypatch.setattr(trainings, "ROOT", tmp_path)
+    monkeypatch.setattr(trainings, "TENSORFLOW", tmp_path / "venv")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
+    assert trainings.main(["--install", "--or-skip"]) == 0
+    assert capsys.readouterr().out == f"trainings: skipped: {why}\n"
