@@ -38,7 +38,18 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
     }
     for schema in (REPOSITORY / "schemas").glob("*.json"):
         assert f"tfgitops/schemas/{schema.name}" in names
-    for plugin in ("access", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage", "tensorboard"):
+    for plugin in (
+        "access",
+        "files",
+        "gpu",
+        "monitoring",
+        "nodes",
+        "notebook",
+        "policy",
+        "queue",
+        "storage",
+        "tensorboard",
+    ):
         assert {f"tfgitops_{plugin}/schema.json", f"tfgitops_{plugin}/diagnostics.md"} <= {*names}
     assert "tfgitops/spec/diagnostics.md" in names
     assert not [name for name in names if "__pycache__" in name or "tests/" in name or "/test_" in name]
@@ -48,7 +59,21 @@ def test_installed_compiler_is_not_the_checkout(program: Path, tmp_path: Path) -
     where = run(program.parent / "python", "-c", "import tfgitops; print(tfgitops.__file__)", cwd=tmp_path)
     assert where.startswith(str(program.parent.parent))
     version = run(program, "--version", cwd=tmp_path)
-    assert all(plugin in version for plugin in ("access", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage", "tensorboard"))
+    assert all(
+        plugin in version
+        for plugin in (
+            "access",
+            "files",
+            "gpu",
+            "monitoring",
+            "nodes",
+            "notebook",
+            "policy",
+            "queue",
+            "storage",
+            "tensorboard",
+        )
+    )
 
 
 def test_installed_compiler_gives_the_same_bytes_as_the_checkout(program: Path, tmp_path: Path) -> None:

@@ -69,7 +69,18 @@ def test_version_names_the_plugins() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"tfgitops {__version__} ")
-    for plugin in ("access", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage", "tensorboard"):
+    for plugin in (
+        "access",
+        "files",
+        "gpu",
+        "monitoring",
+        "nodes",
+        "notebook",
+        "policy",
+        "queue",
+        "storage",
+        "tensorboard",
+    ):
         assert plugin in result.stdout
 
 

@@ -216,7 +216,20 @@ def test_the_order_in_pyproject_does_not_matter(order: tuple[str, str], reposito
     for name in order:
         repository.plugin(name, bodies[name])
     names = [plugin.name for plugin in repository.discover().plugins]
-    assert names == ["access", "alpha", "beta", "files", "gpu", "monitoring", "nodes", "notebook", "policy", "queue", "storage", "tensorboard"]
+    assert names == [
+        "access",
+        "alpha",
+        "beta",
+        "files",
+        "gpu",
+        "monitoring",
+        "nodes",
+        "notebook",
+        "policy",
+        "queue",
+        "storage",
+        "tensorboard",
+    ]
     term = repository.pod()["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert [entry["key"] for entry in term["nodeSelectorTerms"][0]["matchExpressions"]] == ["a", "b"]
 
