@@ -47,7 +47,17 @@ CASES = (
         job="imagenet",
         environment=VIVO,
         losses=("worker-0", "worker-1", "worker-2"),
-        says=(("worker-0", r"'ps': 2, 'worker': 3[\s\S]*checkpoint /log/model"), ("worker-1", "data in /data: True")),
+        says=(
+            ("worker-0", r"'ps': 2, 'worker': 3[\s\S]*checkpoint /log/imagenet-\w+/model"),
+            ("worker-1", "data in /data: True"),
+        ),
+    ),
+    Case(
+        job="lab",
+        environment=VIVO,
+        faults=("worker-1~Started server=abort:*",),
+        phase="Aborted",
+        says=(("worker-1", "Started server with target: grpc://"),),
     ),
     Case(
         job="parameter-server", losses=("chief-0", "evaluator-0"), says=(("evaluator-0", "RESULT evaluator: step 200"),)

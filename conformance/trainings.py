@@ -80,7 +80,7 @@ def machine(folder: Path, case: Case) -> Machine:
     """Return the machine of a training: TensorFlow and the programs, and a web server that has one of them."""
     web = folder / "web/imagenet"
     web.mkdir(parents=True, exist_ok=True)
-    (web / "imagenet.py").write_bytes((PROGRAMS / "between_graph.py").read_bytes())
+    (web / "imagenet.py").write_bytes((ROOT / "environments/vivo/scripts/imagenet.py").read_bytes())
     python = (TENSORFLOW / "bin/python").resolve().parents[1]
     return Machine(
         path=(f"{TENSORFLOW}/bin",),

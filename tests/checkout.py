@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 REPOSITORY = Path(__file__).parent.parent
+_PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+BUNDLED: tuple[str, ...] = (*sorted(_PROJECT["entry-points"]["tfgitops"]),)
+"""The names of the plugins of this repository."""
 
 
 def load_tool(name: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -135,19 +136,35 @@ class TestVivo:
     """The cluster of a published architecture."""
 
     manifests = _manifests("vivo")
+    script = (EXAMPLE / "vivo/scripts/imagenet.py").read_bytes()
 
     def test_the_servers_learn_their_peers_by_flags(self) -> None:
         tasks = _tasks(self.manifests["workloads/job-imagenet.yaml"])
         assert {name: task["replicas"] for name, task in tasks.items()} == {"ps": 2, "worker": 3}
         for name, task in tasks.items():
             container = task["template"]["spec"]["containers"][0]
-            script = container["command"][-1]
-            assert container["image"] == "tensorflow/tensorflow:1.3.0"
+            words = [*container["command"], *container.get("args", ())]
             for flag in ("ps_hosts", "worker_hosts", "job_name", "task_index", "log_path"):
-                assert f"--{flag}=" in script
-            assert ("--data_dir=" in script) == (name == "worker")
+                assert any(word.startswith(f"--{flag}=") for word in words)
+            assert ("--data_dir=/data" in words) == (name == "worker")
             paths = {mount["mountPath"] for mount in container["volumeMounts"]}
-            assert paths == ({"/data", "/log"} if name == "worker" else {"/log"})
+            assert paths == ({"/data", "/log", "/script"} if name == "worker" else {"/log", "/script"})
+
+    def test_its_script_is_the_one_that_we_train_with(self) -> None:
+        for task in _tasks(self.manifests["workloads/job-imagenet.yaml"]).values():
+            (fetching,) = task["template"]["spec"]["initContainers"]
+            assert hashlib.sha256(self.script).hexdigest() in fetching["command"]
+
+    def test_the_notebook_reaches_the_servers(self) -> None:
+        job = self.manifests["workloads/job-lab.yaml"]
+        name, replicas = job["metadata"]["name"], job["spec"]["tasks"][0]["replicas"]
+        pod = self.manifests["workloads/deployment-notebook-alice.yaml"]["spec"]["template"]
+        env = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0]["env"]}
+        assert env["WORKER_HOSTS"] == ",".join(f"{name}-worker-{index}.{name}:2222" for index in range(replicas))
+        policy = self.manifests["workloads/networkpolicy-notebook-alice.yaml"]["spec"]
+        assert (
+            policy["ingress"][0]["from"][0]["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        )
 
     def test_its_claims_are_shared(self) -> None:
         claims = [manifest["spec"] for path, manifest in self.manifests.items() if "/pvc-" in path]
@@ -156,6 +173,10 @@ class TestVivo:
             assert claim["accessModes"] == ["ReadWriteMany"]
             assert claim["resources"]["requests"]["storage"] == "10Gi"
             assert claim["storageClassName"] == "glusterfs"
+
+    def test_the_guide_names_each_manifest(self) -> None:
+        text = (REPOSITORY / "docs/how-to/from-a-template.md").read_text(encoding="utf-8")
+        assert {path for path in self.manifests if f"`{path}`" not in text} == set()
 
 
 class TestProduction:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout import BUNDLED
 from commandline import run
 from workspace import HEAD, MANIFEST, PROD, PROGRAM, edit, put, tree
 
@@ -69,19 +70,7 @@ def test_version_names_the_plugins() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"tfgitops {__version__} ")
-    for plugin in (
-        "access",
-        "files",
-        "gpu",
-        "monitoring",
-        "nodes",
-        "notebook",
-        "policy",
-        "queue",
-        "storage",
-        "tensorboard",
-    ):
-        assert plugin in result.stdout
+    assert all(plugin in result.stdout for plugin in BUNDLED)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "plugins list", "plugins new", "plugins test"])

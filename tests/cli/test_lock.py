@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from checkout import BUNDLED
 from commandline import run
 from workspace import HEAD, MANIFEST, PROD, TRAIN, edit, put
 
@@ -17,38 +18,8 @@ def test_lock_records_the_versions_and_nothing_else() -> None:
     result = run("lock")
     assert result.exit_code == 0
     assert "tfgitops.lock" in result.stdout
-    names = (
-        "tfgitops",
-        "access",
-        "files",
-        "gpu",
-        "monitoring",
-        "nodes",
-        "notebook",
-        "policy",
-        "queue",
-        "storage",
-        "tensorboard",
-    )
     lines = [line for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    names = (
-        "tfgitops",
-        "access",
-        "files",
-        "gpu",
-        "monitoring",
-        "nodes",
-        "notebook",
-        "policy",
-        "queue",
-        "storage",
-        "tensorboard",
-    )
-    assert lines == [f'{name} = "{__version__}"' for name in names]
-    assert lines == [
-        f'{name} = "{__version__}"' for name in ("tfgitops", "files", "gpu", "nodes", "policy", "queue", "storage")
-    ]
-    assert lines == [f'{name} = "{__version__}"' for name in names]
+    assert lines == [f'{name} = "{__version__}"' for name in ("tfgitops", *BUNDLED)]
     before = LOCK.read_bytes()
     run("lock")
     assert LOCK.read_bytes() == before

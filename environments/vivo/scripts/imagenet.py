@@ -1,6 +1,7 @@
 """Between-graph replication as in TensorFlow 1: the cluster comes from flags, or else from TF_CONFIG.
 
-A command may fetch this file alone, so it imports nothing from its folder.
+It learns four weights instead of ImageNet, so that it runs in seconds. Pods get this file alone, so it imports nothing
+from its folder.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import tensorflow as tf
 
@@ -19,6 +22,7 @@ STEPS = 300
 parser = argparse.ArgumentParser()
 for flag in ("--ps_hosts", "--worker_hosts", "--job_name", "--task_index", "--log_path", "--data_dir"):
     parser.add_argument(flag)
+parser.add_argument("--metrics_port", type=int)
 flags = parser.parse_args()
 if flags.ps_hosts:
     cluster = {"ps": flags.ps_hosts.split(","), "worker": flags.worker_hosts.split(",")}
@@ -56,6 +60,23 @@ if index == 0:
 else:
     session = manager.wait_for_session(server.target, config=config)
 own = reached = 0
+value = float("nan")
+
+
+class Metrics(BaseHTTPRequestHandler):
+    """Tells Prometheus how far the training is."""
+
+    def do_GET(self) -> None:  # the name is of the base class
+        """Answer with the step and the loss, as Prometheus reads them."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.end_headers()
+        self.wfile.write(f"training_step {reached}\ntraining_loss {value}\n".encode())
+
+
+if flags.metrics_port:
+    metrics = HTTPServer(("", flags.metrics_port), Metrics)
+    threading.Thread(target=metrics.serve_forever, daemon=True).start()
 while reached < STEPS:
     _, value, reached = session.run([train, loss, step])
     own += 1
