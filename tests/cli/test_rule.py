@@ -27,9 +27,9 @@ def test_an_entry_is_printed_in_full(code: str) -> None:
 def test_without_a_code_all_are_listed_in_one_line_each() -> None:
     result = run("rule")
     assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert ["TF201", "an unknown key"] in [line.split(maxsplit=1) for line in lines]
-    assert "QUEUE01   a queue that is not known" in lines
+    lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
+    assert ["TF201", "an unknown key"] in lines
+    assert ["QUEUE01", "a queue that is not known"] in lines
     assert len(lines) > len(compiler_codes())
 
 
