@@ -6,15 +6,15 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pods.expansion import expand
-from pods.variables import SECRET, variables
+from .expansion import expand
+from .variables import SECRET, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pods.job import Job, Json
-    from pods.variables import Place
+    from .job import Job, Json
+    from .variables import Place
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from pods.job import INTERNAL
+from .job import INTERNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pods.job import Job
+    from .job import Job
 
 Phase = Literal["Running", "Succeeded", "Failed"]
 Happened = Literal["ended", "restarted", "gone"]

@@ -39,7 +39,7 @@ def isolate() -> None:
     """Start this script again in namespaces of its own, unless it runs in them."""
     if _ISOLATED not in os.environ:
         os.environ[_ISOLATED] = "1"
-        os.execvp(_SPACES[0], [*_SPACES, sys.executable, *sys.argv])  # noqa: S606 - this script again
+        os.execvp(_SPACES[0], [*_SPACES, *sys.orig_argv])  # noqa: S606 - this script again
     # This process 1 of its namespace would ignore SIGTERM: a run that is stopped removes its folders first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.makedirs("/run/netns", exist_ok=True)  # noqa: PTH103 - where ip keeps the names of networks

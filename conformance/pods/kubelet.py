@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pods.containers import Folders, script
-from pods.network import GATEWAY, Network, Web
-from pods.variables import Place, host_file, hosts_of
+from .containers import Folders, script
+from .network import GATEWAY, Network, Web
+from .variables import Place, host_file, hosts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pods.containers import Machine
-    from pods.controller import Happened, Pod
-    from pods.job import Job
+    from .containers import Machine
+    from .controller import Happened, Pod
+    from .job import Job
 
     Event = tuple[Pod, Happened, int]
 

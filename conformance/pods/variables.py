@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pods.expansion import expand
+from .expansion import expand
 
 if TYPE_CHECKING:
-    from pods.job import Job, Json, Task
+    from .job import Job, Json, Task
 
 SECRET = "dummy"  # noqa: S105 - stands for the value of every Secret
 _METADATA = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")

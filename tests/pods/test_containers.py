@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import podrun
 import pytest
+from pods import __main__ as runner
 from pods import isolation
 from pods.containers import Folders, Machine, script, unplayable
 from pods.expansion import expand
@@ -178,10 +178,10 @@ def test_a_fault() -> None:
 def test_without_root_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     path = str(ROOT / "environments/vivo/manifests/workloads/job-imagenet.yaml")
-    assert podrun.main([path, "--or-skip"]) == 0
-    assert capsys.readouterr().out == "podrun: skipped: namespaces, networks and roots for pods need the user root\n"
-    assert podrun.main([path]) == 2
-    assert capsys.readouterr().err.startswith("podrun: namespaces")
+    assert runner.main([path, "--or-skip"]) == 0
+    assert capsys.readouterr().out == "pods: skipped: namespaces, networks and roots for pods need the user root\n"
+    assert runner.main([path]) == 2
+    assert capsys.readouterr().err.startswith("pods: namespaces")
 
 
 def test_without_its_tools_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,5 +195,5 @@ def test_a_file_without_a_job(
 ) -> None:
     monkeypatch.setattr(isolation, "obstacle", lambda: "")
     (tmp_path / "x.yaml").write_text("kind: Queue\n", encoding="utf-8")
-    assert podrun.main([str(tmp_path / "x.yaml")]) == 2
+    assert runner.main([str(tmp_path / "x.yaml")]) == 2
     assert capsys.readouterr().err.endswith("x.yaml: no Job\n")
