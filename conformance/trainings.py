@@ -180,4 +180,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    isolation.stop_on_signals()
     sys.exit(main(sys.argv[1:]))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .containers import Folders, script
+from .isolation import signal_child
 from .network import GATEWAY, Network, Web
 from .variables import Place, host_file, hosts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from .containers import Machine
     from .controller import Happened, Pod
@@ -98,11 +97,8 @@ class Processes:
         for _ in range(40):
             if run.process is None or run.process.poll() is not None:
                 return
-            children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
-            with contextlib.suppress(OSError, ProcessLookupError):
-                if found := children.read_text(encoding="ascii").split():
-                    os.kill(int(found[0]), number)
-                    return
+            if signal_child(run.process.pid, number):
+                return
             time.sleep(0.05)
 
     def poll(self) -> Iterator[Event]:

@@ -187,7 +187,7 @@ def test_without_root_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_without_its_tools_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert isolation.obstacle() == "there is no unshare and no ip and no chroot"
+    assert isolation.obstacle() == "there is no unshare and no setpriv and no ip and no chroot"
 
 
 def test_a_file_without_a_job(
