@@ -120,7 +120,7 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
     text = script(place(of), folders, Machine(path=("/venv/bin",), env={"A": "1"}, shown=((folders.claims, "/shown"),)))
     lines = text.splitlines()
     assert lines[:2] == ["set -e", "hostname train-1-big-worker-1"]
-    assert lines[-1].startswith("exec chroot ")
+    assert lines[-1].startswith(f"touch {folders.work}/initialized; exec chroot ")
     assert lines[-1].endswith(f" python t.py --index=1 >>{folders.log} 2>&1")
     assert "--chdir=/code PATH=/venv/bin:/usr/local/sbin:" in lines[-1]
     assert sum(line.startswith("chroot ") and "made it" in line for line in lines) == 1
@@ -128,7 +128,7 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
         (folders.claims / "runs/1", "/runs", ""),
         (folders.work / "volume-scratch", "/scratch", ""),
         (folders.work / "volume-code", "/code", "; mount -o remount,ro,bind"),
-        (folders.work / "volume-code/t.py", "/opt/one.py", ""),
+        (folders.work / "volume-code/t.py", "/opt/one.py", "; mount -o remount,ro,bind"),
         (folders.claims, "/shown", "; mount -o remount,ro,bind"),
         (folders.volcano, "/etc/volcano", "; mount -o remount,ro,bind"),
     ):
@@ -137,16 +137,58 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
     assert subprocess.run([shutil.which("sh") or "sh", "-n"], input=text, text=True, check=False).returncode == 0
 
 
+def variable(source: Json) -> Json:
+    return {"initContainers": [{"name": "first", "env": [{"name": "V", "valueFrom": source}]}]}
+
+
 @pytest.mark.parametrize(
     ("pod", "reason"),
     [
-        ({"containers": [{}, {}]}, "task big-worker: more than one container"),
-        ({"initContainers": [{"restartPolicy": "Always"}]}, "task big-worker: a native sidecar"),
-        ({"volumes": [{"name": "n", "nfs": {}}]}, "task big-worker: volume n"),
+        ({"containers": [{}, {}]}, "more than one container"),
+        ({"initContainers": [{"restartPolicy": "Always"}]}, "a native sidecar"),
+        ({"volumes": [{"name": "n", "nfs": {}}]}, "volume n"),
+        ({"volumes": [{"name": "n", "configMap": {"name": "no"}}]}, "no file beside the manifest has the ConfigMap no"),
+        (
+            {"volumes": [{"name": "n", "configMap": {"name": "settings", "items": [{"key": "no", "path": "x"}]}}]},
+            "the ConfigMap settings has no key no",
+        ),
+        (
+            {"initContainers": [{"envFrom": [{"configMapRef": {"name": "no"}}]}]},
+            "no file beside the manifest has the ConfigMap no",
+        ),
+        (variable({"configMapKeyRef": {"name": "settings", "key": "no"}}), "the ConfigMap settings has no key no"),
+        (variable({"resourceFieldRef": {"resource": "limits.cpu"}}), "variable V from resourceFieldRef"),
+        (variable({"fieldRef": {"fieldPath": "metadata.uid"}}), "variable V from metadata.uid"),
     ],
 )
 def test_a_job_that_cannot_be_played_says_why(pod: Json, reason: str) -> None:
-    assert unplayable(job({}, **pod)) == [reason]
+    assert unplayable(job({}, **pod)) == [f"task big-worker: {reason}"]
+
+
+def test_what_is_optional_may_be_missing(folders: Folders) -> None:
+    missing = {"name": "no", "optional": True}
+    env = [{"name": "V", "valueFrom": {"configMapKeyRef": {"key": "k", **missing}}}]
+    container = {"env": env, "envFrom": [{"configMapRef": missing}], "volumeMounts": [{"name": "n", "mountPath": "/n"}]}
+    of = job(container, volumes=[{"name": "n", "configMap": missing}])
+    assert not unplayable(of)
+    assert "V" not in variables(place(of), of.tasks[0].pod["containers"][0])
+    assert "/root/n" in script(place(of), folders, Machine())
+
+
+def test_files_of_a_config_map_have_their_modes(folders: Folders) -> None:
+    items = [{"key": "lr", "path": "deep/lr"}, {"key": "t.py", "path": "t.py", "mode": 0o400}]
+    source = {"name": "settings", "defaultMode": 0o555, "items": items}
+    mounts = {"volumeMounts": [{"name": "code", "mountPath": "/code"}]}
+    script(place(job(mounts, volumes=[{"name": "code", "configMap": source}])), folders, Machine())
+    modes = {path: (folders.work / "volume-code" / path).stat().st_mode & 0o777 for path in ("deep/lr", "t.py")}
+    assert modes == {"deep/lr": 0o555, "t.py": 0o400}
+
+
+def test_init_containers_run_once(folders: Folders) -> None:
+    of = job({}, initContainers=[{"name": "first", "command": ["made-it"]}])
+    assert "made-it" in script(place(of), folders, Machine())
+    (folders.work / "initialized").touch()
+    assert "made-it" not in script(place(of), folders, Machine())
 
 
 @pytest.mark.parametrize(
