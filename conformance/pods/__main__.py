@@ -20,6 +20,7 @@ from pathlib import Path
 from . import faults, isolation
 from .containers import Machine, unplayable
 from .job import read_job
+from .kubelet import SetupError
 from .play import play
 
 
@@ -80,7 +81,11 @@ def main(arguments: list[str]) -> int:
         print(f"pods: not played here: {'; '.join(missing)}", file=sys.stderr)
         return 2
     isolation.isolate()
-    outcome = play(job, machine_of(options), faults=options.on, timeout=options.timeout)
+    try:
+        outcome = play(job, machine_of(options), faults=options.on, timeout=options.timeout)
+    except SetupError as error:
+        print(f"pods: {error}", file=sys.stderr)
+        return 2
     for pod in outcome.pods:
         print(f"--- {pod.name}, exit code {pod.code}")
         lines = pod.log.splitlines()

@@ -29,6 +29,10 @@ _LONGEST_PAUSE = 300.0
 _KILLED = "sigprocmask unblock failed"
 
 
+class SetupError(Exception):
+    """The roots of a pod cannot be made, so that the rest of the run would mean nothing."""
+
+
 @dataclass(eq=False, kw_only=True)
 class Run:
     """One pod on this machine."""
@@ -167,7 +171,7 @@ class Processes:
             (run.folders.work / "setup").write_text("", encoding="utf-8")
             return 128 + signal.SIGKILL
         if said and not run.log:
-            raise RuntimeError(f"{run.pod.short} cannot be set up: {said}")
+            raise SetupError(f"{run.pod.short} cannot be set up: {said}")
         return code if code >= 0 else 128 - code
 
     def _remove(self, run: Run) -> None:

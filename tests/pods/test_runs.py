@@ -52,6 +52,16 @@ def manifest(folder: Path, script: str, **pod: Any) -> Path:
     return path
 
 
+def test_a_pod_that_cannot_be_set_up(tmp_path: Path, temporary: Path) -> None:
+    mount = {"name": "scratch", "mountPath": "/etc/hosts/folder"}
+    container = {"name": "c", "command": ["true"], "volumeMounts": [mount]}
+    path = manifest(tmp_path, "", containers=[container], volumes=[{"name": "scratch", "emptyDir": {}}])
+    run = subprocess.run([*COMMAND, str(path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert run.stderr.startswith("pods: worker-0 cannot be set up: mkdir: ")
+    assert not list(temporary.iterdir())
+
+
 def until(true: Callable[[], bool]) -> None:
     """Wait until something is true."""
     deadline = time.monotonic() + DEADLINE
