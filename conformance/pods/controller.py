@@ -2,8 +2,8 @@
 
 Compared with the source of Volcano 1.15.1 and of commit ed72c7c8 (`pkg/controllers/job` with `state/`,
 `pkg/controllers/cache`, and `ReadyTaskNum` of the scheduler): the order of policies, events, outdated pods, retries,
-restarts, TaskCompleted, TaskFailed, dependsOn, minAvailable and minSuccess. Here a pod runs, and is ready, as soon as it
-is created. docs/volcano.md section 5 lists the facts.
+restarts, TaskCompleted, TaskFailed, dependsOn, minAvailable and minSuccess. Here a pod runs, and is ready, as soon as
+it is created. docs/volcano.md section 5 lists the facts.
 """
 
 from __future__ import annotations
