@@ -3,7 +3,7 @@
     python conformance/trainings.py [--install] [--or-skip] [JOB…]
 
 TensorFlow first reads the cluster of every committed pod. Then each job of `trainingcases.py` is compiled, and played
-by the pod runner of `podrun.py`. Exit status 1 where a training went wrong, 2 where trainings cannot be played.
+by the pod runner in `pods/`. Exit status 1 where a training went wrong, 2 where trainings cannot be played.
 """
 
 from __future__ import annotations
@@ -180,4 +180,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    isolation.stop_on_signals()
     sys.exit(main(sys.argv[1:]))

@@ -6,17 +6,18 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pods.expansion import expand
-from pods.variables import SECRET, variables
+from .expansion import expand
+from .variables import SECRET, config_map_fault, untold, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pods.job import Job, Json
-    from pods.variables import Place
+    from .job import Job, Json
+    from .variables import Place
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_READ_ONLY = ("configMap", "secret")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,24 +54,37 @@ def unplayable(job: Job) -> list[str]:
     policies = [*job.policies, *(policy for task in job.tasks for policy in task.policies)]
     found = ["a policy's timeout"] if any("timeout" in policy for policy in policies) else []
     for task in job.tasks:
-        if len(task.pod["containers"]) > 1:
-            found.append(f"task {task.name}: more than one container")
-        if any(container.get("restartPolicy") == "Always" for container in task.pod.get("initContainers") or ()):
-            found.append(f"task {task.name}: a native sidecar")
-        found += [f"task {task.name}: volume {volume['name']}" for volume in _volumes(task.pod) if not _kind(volume)]
+        found += [f"task {task.name}: {what}" for what in dict.fromkeys(_faults(job, task.pod))]
     return found
 
 
+def _faults(job: Job, pod: Json) -> Iterator[str]:
+    if len(pod["containers"]) > 1:
+        yield "more than one container"
+    if any(container.get("restartPolicy") == "Always" for container in _first(pod)):
+        yield "a native sidecar"
+    for volume in _volumes(pod):
+        if not _kind(volume):
+            yield f"volume {volume['name']}"
+        items = (volume.get("configMap") or {}).get("items") or ()
+        yield from config_map_fault(job, volume.get("configMap"), [item["key"] for item in items])
+    for container in (*_first(pod), *pod["containers"]):
+        yield from untold(job, container)
+
+
 def script(place: Place, folders: Folders, machine: Machine) -> str:
-    """Return the script: each init container runs to its end, then the container takes the script's place."""
-    pod = place.task.pod
+    """Return the script: each init container runs to its end, then the container takes the script's place.
+
+    The init containers do not run again when the container starts again.
+    """
+    pod, initialized = place.task.pod, folders.work / "initialized"
     lines = ["set -e", f"hostname {place.name}"]
-    for number, container in enumerate([*(pod.get("initContainers") or ()), pod["containers"][0]]):
+    for number, container in enumerate([*(() if initialized.exists() else _first(pod)), pod["containers"][0]]):
         last = container is pod["containers"][0]
         lines += _root(place, container, folders.work / f"root-{number}", folders, machine)
         command = _command(place, container, folders.work / f"root-{number}", machine)
         log = f">>{shlex.quote(str(folders.log))} 2>&1"
-        lines.append(f"exec {command} {log}" if last else f"{command} {log}")
+        lines.append(f"touch {shlex.quote(str(initialized))}; exec {command} {log}" if last else f"{command} {log}")
     return "\n".join(lines)
 
 
@@ -88,11 +102,13 @@ def _root(place: Place, container: Json, folder: Path, folders: Folders, machine
         yield _mount(folders.volcano, folder / "root", "/etc/volcano", read_only=True)
     volumes = {volume["name"]: volume for volume in _volumes(place.task.pod)}
     for mount in container.get("volumeMounts") or ():
-        source = _source(place, volumes[mount["name"]], folders)
+        volume = volumes[mount["name"]]
+        source = _source(place, volume, folders)
         sub = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables(place, container))
         if sub and source.is_dir() and not (source / sub).exists():
             (source / sub).mkdir(parents=True)
-        yield _mount(source / sub, folder / "root", mount["mountPath"], read_only=bool(mount.get("readOnly")))
+        read_only = bool(mount.get("readOnly")) or _kind(volume) in _READ_ONLY
+        yield _mount(source / sub, folder / "root", mount["mountPath"], read_only=read_only)
 
 
 def _mount(source: Path, root: Path, target: str, *, read_only: bool) -> str:
@@ -111,14 +127,14 @@ def _source(place: Place, volume: Json, folders: Folders) -> Path:
     else:
         folder = folders.work / f"volume-{volume['name']}"
     folder.mkdir(parents=True, exist_ok=True)
-    if kind == "configMap":
-        data = place.job.config_maps[volume[kind]["name"]]
-        wanted = volume[kind].get("items") or [{"key": key, "path": key} for key in data]
-        for item in wanted:
-            (folder / item["path"]).write_text(data[item["key"]], encoding="utf-8")
-    elif kind == "secret":
-        for item in volume[kind].get("items") or ():
-            (folder / item["path"]).write_text(SECRET, encoding="utf-8")
+    if kind in _READ_ONLY:
+        data = place.job.config_maps.get(volume[kind].get("name"), {})
+        for item in volume[kind].get("items") or [{"key": key, "path": key} for key in data]:
+            if kind == "secret" or item["key"] in data:
+                path = folder / item["path"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(SECRET if kind == "secret" else data[item["key"]], encoding="utf-8")
+                path.chmod(item.get("mode", volume[kind].get("defaultMode", 0o644)))
     return folder
 
 
@@ -130,6 +146,10 @@ def _command(place: Place, container: Json, folder: Path, machine: Machine) -> s
     settings = [f"{name}={value}" for name, value in {**image, "HOSTNAME": place.name, **known}.items()]
     where = f"--chdir={container.get('workingDir') or '/'}"
     return shlex.join(["chroot", str(folder / "root"), "/usr/bin/env", "-i", where, *settings, *words])
+
+
+def _first(pod: Json) -> list[Json]:
+    return pod.get("initContainers") or []
 
 
 def _volumes(pod: Json) -> list[Json]:

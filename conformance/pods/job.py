@@ -28,6 +28,7 @@ class Task:
     max_retry: int
     policies: tuple[Json, ...]
     depends_on: tuple[str, ...]
+    depends_on_any: bool
     template: Json
 
     @property
@@ -89,7 +90,8 @@ def job_of(manifest: Json, config_maps: Json | None = None) -> Job:
             min_available=task.get("minAvailable", task["replicas"]),
             max_retry=task.get("maxRetry") or 3,
             policies=tuple(task.get("policies") or ()),
-            depends_on=tuple((task.get("dependsOn") or {}).get("name") or ()),
+            depends_on=tuple(names := (task.get("dependsOn") or {}).get("name") or ()),
+            depends_on_any=len(names) > 1 and task["dependsOn"].get("iteration") == "any",
             template=task["template"],
         )
         for task in spec["tasks"]

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pods.containers import Folders, script
-from pods.network import GATEWAY, Network, Web
-from pods.variables import Place, host_file, hosts_of
+from .containers import Folders, script
+from .isolation import signal_child
+from .network import GATEWAY, Network, Web
+from .variables import Place, host_file, hosts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from pods.containers import Machine
-    from pods.controller import Happened, Pod
-    from pods.job import Job
+    from .containers import Machine
+    from .controller import Happened, Pod
+    from .job import Job
 
     Event = tuple[Pod, Happened, int]
 
@@ -28,6 +27,10 @@ _SPACES = ("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child")
 _LONGEST_PAUSE = 300.0
 # unshare cannot pass SIGKILL on from its child, and says so.
 _KILLED = "sigprocmask unblock failed"
+
+
+class SetupError(Exception):
+    """The roots of a pod cannot be made, so that the rest of the run would mean nothing."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -98,11 +101,8 @@ class Processes:
         for _ in range(40):
             if run.process is None or run.process.poll() is not None:
                 return
-            children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
-            with contextlib.suppress(OSError, ProcessLookupError):
-                if found := children.read_text(encoding="ascii").split():
-                    os.kill(int(found[0]), number)
-                    return
+            if signal_child(run.process.pid, number):
+                return
             time.sleep(0.05)
 
     def poll(self) -> Iterator[Event]:
@@ -171,7 +171,7 @@ class Processes:
             (run.folders.work / "setup").write_text("", encoding="utf-8")
             return 128 + signal.SIGKILL
         if said and not run.log:
-            raise RuntimeError(f"{run.pod.short} cannot be set up: {said}")
+            raise SetupError(f"{run.pod.short} cannot be set up: {said}")
         return code if code >= 0 else 128 - code
 
     def _remove(self, run: Run) -> None:

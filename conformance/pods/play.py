@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pods.controller import Controller
-from pods.kubelet import Processes
+from .controller import Controller
+from .kubelet import Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pods.containers import Machine
-    from pods.faults import Fault
-    from pods.job import Job
+    from .containers import Machine
+    from .faults import Fault
+    from .job import Job
 
 TIMEOUT = "Timeout"
 _TICK = 0.1

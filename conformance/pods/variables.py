@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pods.expansion import expand
+from .expansion import expand
 
 if TYPE_CHECKING:
-    from pods.job import Job, Json, Task
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .job import Job, Json, Task
 
 SECRET = "dummy"  # noqa: S105 - stands for the value of every Secret
 _METADATA = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
@@ -40,19 +42,47 @@ def host_file(task: Task) -> str:
     return f"{task.name.replace('-', '_')}.host"
 
 
+def untold(job: Job, container: Json) -> Iterator[str]:
+    """Yield why a container's variables cannot be known."""
+    for source in container.get("envFrom") or ():
+        yield from config_map_fault(job, source.get("configMapRef"))
+    for entry in container.get("env") or ():
+        source = entry.get("valueFrom") or {}
+        yield from config_map_fault(job, source.get("configMapKeyRef"))
+        path = (source.get("fieldRef") or {}).get("fieldPath", "metadata.name")
+        kinds = set(source) - {"fieldRef", "configMapKeyRef", "secretKeyRef"}
+        if kinds or not (path in _FIELDS or _METADATA.fullmatch(path)):
+            yield f"variable {entry['name']} from {', '.join(kinds) or path}"
+
+
+def config_map_fault(job: Job, reference: Json | None, keys: Iterable[str] = ()) -> Iterator[str]:
+    """Yield what a reference to a ConfigMap misses in the files beside the manifest."""
+    if not reference or reference.get("optional"):
+        return
+    data = job.config_maps.get(reference["name"])
+    if data is None:
+        yield f"no file beside the manifest has the ConfigMap {reference['name']}"
+        return
+    wanted = [reference["key"]] if "key" in reference else keys
+    yield from (f"the ConfigMap {reference['name']} has no key {key}" for key in wanted if key not in data)
+
+
 def variables(place: Place, container: Json) -> dict[str, str]:
     """Return all variables of a container, in the order in which Kubernetes knows them."""
     found: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         if "configMapRef" in source:
-            data = place.job.config_maps[source["configMapRef"]["name"]]
+            data = place.job.config_maps.get(source["configMapRef"]["name"], {})
             found.update({source.get("prefix", "") + key: value for key, value in data.items()})
     for entry in container.get("env") or ():
-        found[entry["name"]] = _value(place, entry, found)
+        value = _value(place, entry, found)
+        if value is not None:
+            found[entry["name"]] = value
     return found | _of_plugins(place)
 
 
-def _value(place: Place, entry: Json, before: dict[str, str]) -> str:
+def _value(place: Place, entry: Json, before: dict[str, str]) -> str | None:
+    """Return the value of a variable, or None for a key that is optional and not there."""
     source = entry.get("valueFrom")
     if not source:
         return expand(entry.get("value") or "", before)
@@ -60,8 +90,20 @@ def _value(place: Place, entry: Json, before: dict[str, str]) -> str:
         return _field(place, source["fieldRef"]["fieldPath"])
     if "configMapKeyRef" in source:
         reference = source["configMapKeyRef"]
-        return str(place.job.config_maps[reference["name"]][reference["key"]])
+        found = place.job.config_maps.get(reference["name"], {}).get(reference["key"])
+        return None if found is None else str(found)
     return SECRET
+
+
+_FIELDS: dict[str, Callable[[Place], str]] = {
+    "metadata.name": lambda place: place.name,
+    "metadata.namespace": lambda place: place.job.namespace,
+    "spec.nodeName": lambda _: "node",
+    "spec.serviceAccountName": lambda place: place.task.pod.get("serviceAccountName", "default"),
+    "status.hostIP": lambda place: place.address,
+    "status.podIP": lambda place: place.address,
+    "status.podIPs": lambda place: place.address,
+}
 
 
 def _field(place: Place, path: str) -> str:
@@ -73,16 +115,7 @@ def _field(place: Place, path: str) -> str:
     }
     if found := _METADATA.fullmatch(path):
         return str({**(metadata.get(found[1]) or {}), **volcano}.get(found[2], ""))
-    fields = {
-        "metadata.name": place.name,
-        "metadata.namespace": place.job.namespace,
-        "spec.nodeName": "node",
-        "spec.serviceAccountName": place.task.pod.get("serviceAccountName", "default"),
-        "status.hostIP": place.address,
-        "status.podIP": place.address,
-        "status.podIPs": place.address,
-    }
-    return str(fields[path])
+    return _FIELDS[path](place)
 
 
 def _of_plugins(place: Place) -> dict[str, str]:

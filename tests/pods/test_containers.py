@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import podrun
 import pytest
+from pods import __main__ as runner
 from pods import isolation
 from pods.containers import Folders, Machine, script, unplayable
 from pods.expansion import expand
@@ -120,7 +120,7 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
     text = script(place(of), folders, Machine(path=("/venv/bin",), env={"A": "1"}, shown=((folders.claims, "/shown"),)))
     lines = text.splitlines()
     assert lines[:2] == ["set -e", "hostname train-1-big-worker-1"]
-    assert lines[-1].startswith("exec chroot ")
+    assert lines[-1].startswith(f"touch {folders.work}/initialized; exec chroot ")
     assert lines[-1].endswith(f" python t.py --index=1 >>{folders.log} 2>&1")
     assert "--chdir=/code PATH=/venv/bin:/usr/local/sbin:" in lines[-1]
     assert sum(line.startswith("chroot ") and "made it" in line for line in lines) == 1
@@ -128,7 +128,7 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
         (folders.claims / "runs/1", "/runs", ""),
         (folders.work / "volume-scratch", "/scratch", ""),
         (folders.work / "volume-code", "/code", "; mount -o remount,ro,bind"),
-        (folders.work / "volume-code/t.py", "/opt/one.py", ""),
+        (folders.work / "volume-code/t.py", "/opt/one.py", "; mount -o remount,ro,bind"),
         (folders.claims, "/shown", "; mount -o remount,ro,bind"),
         (folders.volcano, "/etc/volcano", "; mount -o remount,ro,bind"),
     ):
@@ -137,16 +137,58 @@ def test_the_script_mounts_and_runs_init_containers_before_it_becomes_the_comman
     assert subprocess.run([shutil.which("sh") or "sh", "-n"], input=text, text=True, check=False).returncode == 0
 
 
+def variable(source: Json) -> Json:
+    return {"initContainers": [{"name": "first", "env": [{"name": "V", "valueFrom": source}]}]}
+
+
 @pytest.mark.parametrize(
     ("pod", "reason"),
     [
-        ({"containers": [{}, {}]}, "task big-worker: more than one container"),
-        ({"initContainers": [{"restartPolicy": "Always"}]}, "task big-worker: a native sidecar"),
-        ({"volumes": [{"name": "n", "nfs": {}}]}, "task big-worker: volume n"),
+        ({"containers": [{}, {}]}, "more than one container"),
+        ({"initContainers": [{"restartPolicy": "Always"}]}, "a native sidecar"),
+        ({"volumes": [{"name": "n", "nfs": {}}]}, "volume n"),
+        ({"volumes": [{"name": "n", "configMap": {"name": "no"}}]}, "no file beside the manifest has the ConfigMap no"),
+        (
+            {"volumes": [{"name": "n", "configMap": {"name": "settings", "items": [{"key": "no", "path": "x"}]}}]},
+            "the ConfigMap settings has no key no",
+        ),
+        (
+            {"initContainers": [{"envFrom": [{"configMapRef": {"name": "no"}}]}]},
+            "no file beside the manifest has the ConfigMap no",
+        ),
+        (variable({"configMapKeyRef": {"name": "settings", "key": "no"}}), "the ConfigMap settings has no key no"),
+        (variable({"resourceFieldRef": {"resource": "limits.cpu"}}), "variable V from resourceFieldRef"),
+        (variable({"fieldRef": {"fieldPath": "metadata.uid"}}), "variable V from metadata.uid"),
     ],
 )
 def test_a_job_that_cannot_be_played_says_why(pod: Json, reason: str) -> None:
-    assert unplayable(job({}, **pod)) == [reason]
+    assert unplayable(job({}, **pod)) == [f"task big-worker: {reason}"]
+
+
+def test_what_is_optional_may_be_missing(folders: Folders) -> None:
+    missing = {"name": "no", "optional": True}
+    env = [{"name": "V", "valueFrom": {"configMapKeyRef": {"key": "k", **missing}}}]
+    container = {"env": env, "envFrom": [{"configMapRef": missing}], "volumeMounts": [{"name": "n", "mountPath": "/n"}]}
+    of = job(container, volumes=[{"name": "n", "configMap": missing}])
+    assert not unplayable(of)
+    assert "V" not in variables(place(of), of.tasks[0].pod["containers"][0])
+    assert "/root/n" in script(place(of), folders, Machine())
+
+
+def test_files_of_a_config_map_have_their_modes(folders: Folders) -> None:
+    items = [{"key": "lr", "path": "deep/lr"}, {"key": "t.py", "path": "t.py", "mode": 0o400}]
+    source = {"name": "settings", "defaultMode": 0o555, "items": items}
+    mounts = {"volumeMounts": [{"name": "code", "mountPath": "/code"}]}
+    script(place(job(mounts, volumes=[{"name": "code", "configMap": source}])), folders, Machine())
+    modes = {path: (folders.work / "volume-code" / path).stat().st_mode & 0o777 for path in ("deep/lr", "t.py")}
+    assert modes == {"deep/lr": 0o555, "t.py": 0o400}
+
+
+def test_init_containers_run_once(folders: Folders) -> None:
+    of = job({}, initContainers=[{"name": "first", "command": ["made-it"]}])
+    assert "made-it" in script(place(of), folders, Machine())
+    (folders.work / "initialized").touch()
+    assert "made-it" not in script(place(of), folders, Machine())
 
 
 @pytest.mark.parametrize(
@@ -178,16 +220,16 @@ def test_a_fault() -> None:
 def test_without_root_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     path = str(ROOT / "environments/vivo/manifests/workloads/job-imagenet.yaml")
-    assert podrun.main([path, "--or-skip"]) == 0
-    assert capsys.readouterr().out == "podrun: skipped: namespaces, networks and roots for pods need the user root\n"
-    assert podrun.main([path]) == 2
-    assert capsys.readouterr().err.startswith("podrun: namespaces")
+    assert runner.main([path, "--or-skip"]) == 0
+    assert capsys.readouterr().out == "pods: skipped: namespaces, networks and roots for pods need the user root\n"
+    assert runner.main([path]) == 2
+    assert capsys.readouterr().err.startswith("pods: namespaces")
 
 
 def test_without_its_tools_a_run_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert isolation.obstacle() == "there is no unshare and no ip and no chroot"
+    assert isolation.obstacle() == "there is no unshare and no setpriv and no ip and no chroot"
 
 
 def test_a_file_without_a_job(
@@ -195,5 +237,5 @@ def test_a_file_without_a_job(
 ) -> None:
     monkeypatch.setattr(isolation, "obstacle", lambda: "")
     (tmp_path / "x.yaml").write_text("kind: Queue\n", encoding="utf-8")
-    assert podrun.main([str(tmp_path / "x.yaml")]) == 2
+    assert runner.main([str(tmp_path / "x.yaml")]) == 2
     assert capsys.readouterr().err.endswith("x.yaml: no Job\n")

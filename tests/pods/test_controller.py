@@ -201,6 +201,43 @@ def test_a_task_starts_after_the_tasks_that_it_depends_on() -> None:
     assert [pod.short for pod in played.controller.pods.values()] == ["worker-0", "worker-1"]
 
 
+@pytest.mark.parametrize(("iteration", "starts"), [("any", True), ("all", False), (None, False)])
+def test_a_task_that_waits_for_any_of_its_tasks(iteration: str | None, starts: bool) -> None:
+    template: Json = {"spec": {}}
+    after = {"name": ["worker", "late"], "iteration": iteration}
+    tasks = [
+        {"name": "worker", "replicas": 1, "template": template},
+        {"name": "late", "replicas": 1, "minAvailable": 2, "template": template},
+        {"name": "launcher", "replicas": 1, "dependsOn": after, "template": template},
+    ]
+    played = Game(job_of({"metadata": {"name": "train-1"}, "spec": {"minAvailable": 1, "tasks": tasks}}))
+    assert any(pod.short == "launcher-0" for pod in played.controller.pods.values()) == starts
+
+
+def test_a_pod_that_has_succeeded_counts_for_the_tasks_that_wait() -> None:
+    template: Json = {"spec": {}}
+    tasks = [
+        {"name": "launcher", "replicas": 1, "dependsOn": {"name": ["worker"]}, "template": template},
+        {"name": "worker", "replicas": 1, "template": template},
+    ]
+    played = Game(job_of({"metadata": {"name": "train-1"}, "spec": {"minAvailable": 1, "tasks": tasks}}))
+    played.end("worker-0")
+    launcher = played.pod("launcher-0")
+    played.controller.evict(launcher)
+    played.controller.handle(launcher, "gone")
+    assert played.settle() == ["launcher-0"]
+
+
+def test_a_failed_pod_is_no_part_of_the_gang() -> None:
+    """The scheduler counts pods that run or have succeeded (`ReadyTaskNum`), so a lost pod cannot come back."""
+    played = game(worker={"policies": []})
+    played.end("worker-0", 1)
+    lost = played.pod("worker-1")
+    played.controller.evict(lost)
+    played.controller.handle(lost, "gone")
+    assert (played.settle(), played.controller.phase) == ([], "Running")
+
+
 def test_min_success() -> None:
     played = game(worker={"policies": []}, minSuccess=1)
     played.end("worker-0")
@@ -229,6 +266,13 @@ def test_restarts_of_containers_fail_their_task_at_the_tasks_max_retry() -> None
     assert (played.controller.phase, played.controller.retries) == ("Running", 0)
     played.controller.handle(played.pod("worker-0"), "restarted")
     assert played.controller.phase == "Terminating"
+
+
+def test_a_max_retry_of_minus_one_is_no_limit() -> None:
+    played = game(on("TaskFailed", "TerminateJob"), worker={"maxRetry": -1})
+    for _ in range(9):
+        played.controller.handle(played.pod("worker-0"), "restarted")
+    assert played.controller.phase == "Running"
 
 
 def test_a_deleted_job_takes_its_pods_with_it() -> None:

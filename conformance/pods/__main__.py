@@ -1,6 +1,8 @@
 """Plays one committed Volcano Job on this machine: each pod is a process with its own network, processes and root.
 
-    python conformance/podrun.py MANIFEST [--on 'worker-1~step 50=kill:worker-1'] [--timeout 300]
+In the root of a clone:
+
+    python -m conformance.pods MANIFEST [--on 'worker-1~step 50=kill:worker-1'] [--timeout 300]
 
 The command of each pod runs unchanged over this machine's files. Claims, emptyDirs, ConfigMaps, Secrets (as `dummy`)
 and Volcano's variables are there. Policies and retries count as in Volcano. `--on` injects a fault when a line appears
@@ -15,15 +17,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from pods import faults, isolation
-from pods.containers import Machine, unplayable
-from pods.job import read_job
-from pods.play import play
+from . import faults, isolation
+from .containers import Machine, unplayable
+from .job import read_job
+from .kubelet import SetupError
+from .play import play
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        prog="python -m conformance.pods",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add = parser.add_argument
     add("manifest", type=Path, help="a file with a Job; ConfigMaps are read from the files beside it")
@@ -64,25 +70,30 @@ def main(arguments: list[str]) -> int:
     """Play the Job and print its events, the ends of its logs, and its phase."""
     options = _options(arguments)
     if why := isolation.obstacle():
-        print(f"podrun: {'skipped: ' if options.or_skip else ''}{why}", file=None if options.or_skip else sys.stderr)
+        print(f"pods: {'skipped: ' if options.or_skip else ''}{why}", file=None if options.or_skip else sys.stderr)
         return 0 if options.or_skip else 2
     try:
         job = read_job(options.manifest)
     except (OSError, ValueError) as error:
-        print(f"podrun: {error}", file=sys.stderr)
+        print(f"pods: {error}", file=sys.stderr)
         return 2
     if missing := unplayable(job):
-        print(f"podrun: not played here: {'; '.join(missing)}", file=sys.stderr)
+        print(f"pods: not played here: {'; '.join(missing)}", file=sys.stderr)
         return 2
     isolation.isolate()
-    outcome = play(job, machine_of(options), faults=options.on, timeout=options.timeout)
+    try:
+        outcome = play(job, machine_of(options), faults=options.on, timeout=options.timeout)
+    except SetupError as error:
+        print(f"pods: {error}", file=sys.stderr)
+        return 2
     for pod in outcome.pods:
         print(f"--- {pod.name}, exit code {pod.code}")
         lines = pod.log.splitlines()
         print("\n".join(f"    {line[:300]}" for line in lines[max(len(lines) - options.tail, 0) :]))
-    print(f"podrun: {job.name} is {outcome.phase} after {outcome.seconds:.0f} s, {outcome.retries} retries")
+    print(f"pods: {job.name} is {outcome.phase} after {outcome.seconds:.0f} s, {outcome.retries} retries")
     return int(outcome.phase != "Completed")
 
 
 if __name__ == "__main__":
+    isolation.stop_on_signals()
     sys.exit(main(sys.argv[1:]))
