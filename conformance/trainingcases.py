@@ -55,9 +55,9 @@ CASES = (
     Case(
         job="lab",
         environment=VIVO,
-        faults=("worker-1~Started server=abort:*",),
+        faults=("worker-1~serves at grpc=abort:*",),
         phase="Aborted",
-        says=(("worker-1", "Started server with target: grpc://"),),
+        says=(("worker-1", "worker-1 serves at grpc://"),),
     ),
     Case(
         job="parameter-server", losses=("chief-0", "evaluator-0"), says=(("evaluator-0", "RESULT evaluator: step 200"),)

@@ -8,6 +8,7 @@ import os
 import tensorflow as tf
 
 config = json.loads(os.environ["TF_CONFIG"])
-task = config["task"]
-cluster = tf.train.ClusterSpec(config["cluster"])
-tf.compat.v1.train.Server(cluster, job_name=task["type"], task_index=task["index"]).join()
+kind, index = config["task"]["type"], config["task"]["index"]
+server = tf.compat.v1.train.Server(tf.train.ClusterSpec(config["cluster"]), job_name=kind, task_index=index)
+print(f"{kind}-{index} serves at {server.target}", flush=True)
+server.join()
