@@ -121,9 +121,9 @@ def _fields(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _keys(schema: Any) -> Mapping[str, Any]:
-    """Return the schemas of the keys of a map; a plugin's schema may be of any form."""
+    """Return the schemas of the keys that a user may write in a map; a plugin's schema may be of any form."""
     keys: Mapping[str, Any] = schema.get("properties", {}) if type(schema) is dict else {}
-    return keys
+    return {key: keys[key] for key in keys if key not in schema["x-file"]} if "x-file" in schema else keys
 
 
 def _inside(key: str, value: Any, known: Mapping[str, Any]) -> str:

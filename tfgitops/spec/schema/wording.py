@@ -159,6 +159,7 @@ def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at:
 _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], dict[str, Any]]] = {
     "additionalProperties": _unknown_key, "dependentRequired": _incomplete, "enum": _not_listed,
     "oneOf": _alternatives, "required": _missing, "type": _wrong_type, "uniqueItems": _repeated,
+    "x-file": _unknown_key,
     **dict.fromkeys(_SHARED, _shared),
 }  # fmt: skip
 """By jsonschema's keyword, the fields of a problem in which it differs from the general one."""
