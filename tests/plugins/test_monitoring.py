@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from commandline import run
 
-import tfgitops_monitoring as monitoring
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -52,13 +52,16 @@ def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, 
 def _problem(error: ValidationError, at: Route) -> Problem:
     value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
     complaint: Problem | None = getattr(error, "complaint", None)
+    on_key: bool = getattr(error, "on_key", False)
     if error.validator == "pattern":
         expected = schema.get("description", "")
         complaint = Problem(code="TF203", message=_not_allowed(value, at), at=at, expected=expected)
     if complaint:
         hint = _another_form(str(value)) or complaint.hint
-        return replace(complaint, at=at, found=_show(value), hint=hint, on_key=getattr(error, "on_key", False))
-    general = Problem(code="TF203", message=_not_allowed(value, at), at=at, hint=schema.get("description", ""))
+        return replace(complaint, at=at, found=_show(value), hint=hint, on_key=on_key)
+    general = Problem(
+        code="TF203", message=_not_allowed(value, at), at=at, hint=schema.get("description", ""), on_key=on_key
+    )
     say = _SAY.get(str(error.validator))  # jsonschema's own messages speak Python
     return replace(general, **say(error, value, schema, at)) if say else general
 
