@@ -75,7 +75,7 @@ def _never(at: Route, who: str, resource: str, needs: int, limit: int) -> Proble
     return Problem(
         code="TF309", at=at, on_key=True, found=wanted, expected=f"at most {most}",
         message=f"{who} needs {wanted} {resource}, and the quota of the namespace is {most}",
-        hint="Kubernetes would refuse some of its pods for ever: ask for less, or raise the quota",
+        hint="Kubernetes would refuse some of its pods forever: ask for less, or raise the quota",
         notes=(Note(message="the quota", at=("namespace", "quota", resource)),),
     )  # fmt: skip
 
