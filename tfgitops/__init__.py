@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfgitops.plugins.door import Plugins, read_schema
     from tfgitops.plugins.hookspecs import API_VERSION, Accelerator, Object, SchemaFragment, hookimpl
     from tfgitops.plugins.plain import named_by_content
+    from tfgitops.plugins.servers import server_labels, server_objects
     from tfgitops.spec.diagnostics import Note, Problem, Words
     from tfgitops.spec.model import Environment, Job, Patch, Role, View
     from tfgitops.targets.kubernetes import duration, quantity
@@ -43,6 +44,7 @@ _HOMES = {
     "plugins.door": ("Plugins", "read_schema"),
     "plugins.hookspecs": ("API_VERSION", "Accelerator", "Object", "SchemaFragment", "hookimpl"),
     "plugins.plain": ("named_by_content",),
+    "plugins.servers": ("server_labels", "server_objects"),
     "spec.diagnostics": ("Note", "Problem", "Words"),
     "spec.model": ("Environment", "Job", "Patch", "Role", "View"),
     "targets.kubernetes": ("duration", "quantity"),
@@ -76,5 +78,5 @@ __all__ = [
     "Plugins", "PodImage", "Problem", "Role", "Route", "SchemaFragment", "View", "Words", "__version__",
     "claimed_devices", "compile_environment", "did_you_mean", "discover", "duration", "gang_pods", "hookimpl",
     "is_extended", "named_by_content", "near_device", "parse_image", "pod_images", "pod_requests", "quantity",
-    "read_schema", "unnamed_resources",
+    "read_schema", "server_labels", "server_objects", "unnamed_resources",
 ]  # fmt: skip

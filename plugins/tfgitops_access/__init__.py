@@ -30,7 +30,7 @@ def tfgitops_check_manifests(environment: Environment, manifests: Sequence[Mappi
         for role, task in zip(job.roles, manifest["spec"]["tasks"], strict=True):
             for name, _ in _doors(role):
                 at = (*role.route, "ports", name, "from")
-                if _is_open(job):
+                if job.is_open:
                     message = (
                         f"all pods may reach '{name}' already, since `{_OPEN}` keeps Volcano's NetworkPolicy away; "
                     )
@@ -52,7 +52,7 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
     """
     for job in environment.jobs:
         doors = {role.name: _doors(role) for role in job.roles}
-        if _is_open(job) or not any(doors.values()):
+        if job.is_open or not any(doors.values()):
             continue
         first, *others = doors.values()
         if all(other == first for other in others):
@@ -66,14 +66,6 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 def _doors(role: Role) -> list[Door]:
     """List the ports of a role that others than the pods of its job may reach, by name."""
     return [(name, port) for name, port in sorted((role.get("ports") or {}).items()) if "from" in port]
-
-
-def _is_open(job: Job) -> bool:
-    """Tell whether Volcano writes no NetworkPolicy for a job."""
-    arguments = [str(one).partition("=") for one in (job.get("plugins") or {}).get("svc") or ()]
-    return any(
-        flag.lstrip("-") == _OPEN[2:] and value.lower() not in ("false", "f", "0") for flag, _, value in arguments
-    )
 
 
 def _policy(job: Job, role: Role, name: str, task: Mapping[str, str]) -> Object:

@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from posixpath import basename
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from tfgitops import named_by_content
 from tfgitops_files.fetching import FETCH
@@ -34,7 +33,7 @@ def script_name(script: Mapping[str, Any]) -> str:
     """Return the name of the file of a script."""
     if "file" in script:
         return basename(str(script["file"]["path"]))
-    return basename(urlsplit(str(script.get("url", ""))).path)
+    return basename(re.split("[?#]", str(script.get("url", "")))[0])
 
 
 def runs_by_itself(role: Role) -> bool:

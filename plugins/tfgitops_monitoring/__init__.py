@@ -39,7 +39,7 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
             if not found:
                 yield _undeclared(job, target["port"])
             closed = [(role, port["port"]) for role, port in found if not port.get("from")]
-            if closed and "--disable-network-policy=true" not in ((job.get("plugins") or {}).get("svc") or ()):
+            if closed and not job.is_open:
                 yield _unreachable(target["port"], *closed[0])
 
 
@@ -66,7 +66,9 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
             "selector": {"matchExpressions": [{"key": _JOB, "operator": "In", "values": sorted(jobs)}]},
             "podMetricsEndpoints": _endpoints(jobs, {key: wanted[key] for key in ("interval",) if key in wanted}),
         }  # fmt: skip
-        metadata = {key: wanted[key] for key in ("name", "labels") if key in wanted}
+        metadata: dict[str, Any] = {"name": wanted["name"]}
+        if labels := wanted.get("labels"):
+            metadata["labels"] = {label: str(value) for label, value in labels.items()}
         manifest = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": metadata, "spec": spec}
         yield Object(manifest, ("monitoring", "podMonitor"))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import Environment, Object, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_notebook.jupyter import deployment, labels_of, network_policy, service
-from tfgitops_notebook.notebookchecks import check_notebook, is_open
+from tfgitops import Environment, Object, Problem, SchemaFragment, hookimpl, read_schema, server_objects
+from tfgitops_notebook.jupyter import PORT, network_policy, notebook_pod
+from tfgitops_notebook.notebookchecks import check_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,11 +15,9 @@ tfgitops_api = 1
 
 CODES = {
     "NOTEBOOK01": "a notebook whose token is not in a Secret",
-    "NOTEBOOK02": "a port of the nodes for a Service without one",
-    "NOTEBOOK03": "a job whose servers a notebook cannot drive",
-    "NOTEBOOK04": "a volume that a notebook cannot mount",
-    "NOTEBOOK05": "a claim for one node that a notebook shares",
-    "NOTEBOOK06": "a queue of a notebook that is not known",
+    "NOTEBOOK02": "a job whose servers a notebook cannot drive",
+    "NOTEBOOK03": "a volume that a notebook cannot mount",
+    "NOTEBOOK04": "a queue of a notebook that is not known",
 }
 
 
@@ -42,11 +40,12 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
     volumes: Any = environment.get("volumes") or {}
     jobs = {job.name: job for job in environment.jobs}
     for name, notebook in (environment.get("notebooks") or {}).items():
-        at, metadata = ("notebooks", name), {"name": f"notebook-{name}", "labels": labels_of(name)}
-        job = jobs.get(notebook.get("job", ""))
-        wanted = deployment(metadata, notebook, volumes, job)
-        yield Object(wanted, at, job=job.name if job else "")
-        asked = notebook.get("service") or {}
-        yield Object(service(metadata, asked), (*at, "service", "nodePort") if "nodePort" in asked else at)
-        if job and not is_open(job):
-            yield Object(network_policy(metadata, job), (*at, "job"))
+        at, job = ("notebooks", name), jobs.get(notebook.get("job", ""))
+        # Volcano's controller makes a PodGroup in this queue for the pod.
+        queue = {"scheduling.volcano.sh/queue-name": notebook["queue"]} if "queue" in notebook else {}
+        yield from server_objects(
+            "notebook", name, notebook, notebook_pod(notebook, volumes, job), at, port=PORT, annotations=queue,
+            job=job.name if job else "",
+        )  # fmt: skip
+        if job and not job.is_open:
+            yield Object(network_policy(name, job), (*at, "job"))

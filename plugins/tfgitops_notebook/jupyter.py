@@ -1,10 +1,10 @@
-"""The objects of one notebook: a Deployment that runs Jupyter, a Service, and a NetworkPolicy."""
+"""The pod of one notebook, which runs Jupyter, and the NetworkPolicy that lets it in to the servers of a job."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfgitops import quantity
+from tfgitops import server_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,11 +29,6 @@ class NotebookMount(NamedTuple):
     read_only: bool
 
 
-def labels_of(name: str) -> dict[str, str]:
-    """Return the labels of a notebook's pod and objects, which also select the pod."""
-    return {"app.kubernetes.io/name": "notebook", "app.kubernetes.io/instance": name}
-
-
 def mounts(notebook: View, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator[NotebookMount]:
     """Yield the declared volumes that a notebook mounts.
 
@@ -50,55 +45,23 @@ def mounts(notebook: View, volumes: Mapping[str, Mapping[str, Any]]) -> Iterator
             )
 
 
-def deployment(
-    metadata: Mapping[str, Any], notebook: View, volumes: Mapping[str, Mapping[str, Any]], job: Job | None
-) -> dict[str, Any]:
-    """Return the Deployment of one notebook.
-
-    Its strategy is always Recreate: two pods of one notebook would write the same files, need its GPUs twice, and could
-    not both mount a claim for one node.
-    """
-    labels = metadata["labels"]
-    template: dict[str, Any] = {
-        "metadata": {"labels": labels},
-        "spec": _pod(notebook, [*mounts(notebook, volumes)], job),
-    }
-    if queue := notebook.get("queue"):  # Volcano's controller makes a PodGroup in this queue for the pod
-        template["metadata"]["annotations"] = {"scheduling.volcano.sh/queue-name": queue}
-        template["spec"]["schedulerName"] = "volcano"
-    spec = {
-        "replicas": 1, "strategy": {"type": "Recreate"}, "selector": {"matchLabels": labels}, "template": template,
-    }  # fmt: skip
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
-
-
-def _pod(notebook: View, mounted: list[NotebookMount], job: Job | None) -> dict[str, Any]:
+def notebook_pod(notebook: View, volumes: Mapping[str, Mapping[str, Any]], job: Job | None) -> dict[str, Any]:
+    """Return the pod of one notebook, with what only a notebook has."""
     container: dict[str, Any] = {
-        "name": "notebook", "image": notebook["image"],
-        "command": [str(word) for word in notebook.get("command") or COMMAND],
+        "name": "notebook", "command": [str(word) for word in notebook.get("command") or COMMAND],
         "env": [*_env(notebook, job)],
-        "ports": [{"name": "http", "containerPort": PORT}],
-        "readinessProbe": {"tcpSocket": {"port": "http"}},
     }  # fmt: skip
-    # Without links, no Service called `jupyter` sets JUPYTER_PORT, which Jupyter would read as its port.
-    pod: dict[str, Any] = {
-        "automountServiceAccountToken": False,
-        "enableServiceLinks": False,
-        "containers": [container],
-    }
+    pod: dict[str, Any] = {"containers": [container]}
     if "workdir" in notebook:
         container["workingDir"] = notebook["workdir"]
-    if resources := _resources(notebook):
-        container["resources"] = resources
     if gpu := notebook.get("gpu"):
         resource = gpu.get("resource", _NVIDIA)
         taint = _NVIDIA if resource.startswith("nvidia.com/") else resource
         pod["tolerations"] = [{"key": taint, "operator": "Exists", "effect": "NoSchedule"}]
-    if selector := notebook.get("nodeSelector"):
-        pod["nodeSelector"] = {label: str(value) for label, value in selector.items()}
-    if secrets := notebook.get("imagePullSecrets"):
-        pod["imagePullSecrets"] = [{"name": secret} for secret in secrets]
-    if mounted:
+        container["resources"] = {key: {resource: str(gpu.get("count", 1))} for key in ("requests", "limits")}
+    if "queue" in notebook:
+        pod["schedulerName"] = "volcano"
+    if mounted := [*mounts(notebook, volumes)]:
         names = {one.claim: one.volume for one in sorted(mounted, key=lambda one: one.volume, reverse=True)}
         pod["volumes"] = [
             {"name": names[claim], "persistentVolumeClaim": {"claimName": claim}} for claim in sorted(names)
@@ -129,34 +92,13 @@ def _env(notebook: View, job: Job | None) -> Iterator[dict[str, Any]]:
         yield {"name": name, "value": str(value)}
 
 
-def _resources(notebook: View) -> dict[str, dict[str, str]]:
-    resources: dict[str, dict[str, str]] = {}
-    for name in ("cpu", "memory"):
-        for bound, amount in (notebook.get(name) or {}).items():
-            resources.setdefault(f"{bound}s", {})[name] = quantity.canonical(amount)
-    if gpu := notebook.get("gpu"):
-        for bound in ("requests", "limits"):
-            resources.setdefault(bound, {})[gpu.get("resource", _NVIDIA)] = str(gpu.get("count", 1))
-    return resources
-
-
-def service(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the Service of one notebook, with a port of the nodes only if the spec asks for one."""
-    port = {"name": "http", "port": 80, "targetPort": "http"}
-    if "nodePort" in asked:
-        port["nodePort"] = asked["nodePort"]
-    spec = {"type": asked.get("type", "ClusterIP"), "selector": metadata["labels"], "ports": [port]}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
-
-
-def network_policy(metadata: Mapping[str, Any], job: Job) -> dict[str, Any]:
+def network_policy(name: str, job: Job) -> dict[str, Any]:
     """Return the NetworkPolicy that lets a notebook reach the servers of all runs of a job.
 
     NetworkPolicies add up, so the pods of the job stay open to each other by Volcano's own.
     """
-    rule = {
-        "from": [{"podSelector": {"matchLabels": metadata["labels"]}}],
-        "ports": [{"port": job.port}],
-    }
+    labels = server_labels("notebook", name)
+    rule = {"from": [{"podSelector": {"matchLabels": labels}}], "ports": [{"port": job.port}]}
+    metadata = {"name": f"notebook-{name}", "labels": labels}
     spec = {"podSelector": {"matchLabels": {_JOB: job.name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}

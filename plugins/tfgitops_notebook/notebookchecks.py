@@ -10,9 +10,8 @@ from tfgitops_notebook.jupyter import TOKEN, mounts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops import Environment, Job, Route, View
+    from tfgitops import Environment, Route, View
 
-_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _SECRET = "token: {secret: NAME, key: token}"  # noqa: S105 - what to write
 
 
@@ -20,15 +19,9 @@ def check_notebook(environment: Environment, name: str, notebook: View) -> Itera
     """Report what is wrong with one notebook."""
     at: Route = ("notebooks", name)
     yield from _check_token(name, notebook, at)
-    asked = notebook.get("service") or {}
-    if "nodePort" in asked and asked.get("type") != "NodePort":
-        message = "only a Service of type NodePort has a port of the nodes"
-        hint = "add `type: NodePort`, or leave `nodePort` out"
-        yield Problem(code="NOTEBOOK02", message=message, at=(*at, "service", "nodePort"), hint=hint)
     if "job" in notebook:
         yield from _check_job(environment, name, notebook["job"], (*at, "job"))
     yield from _check_volumes(environment, name, notebook, (*at, "volumes"))
-    yield from _check_claims(environment, name, notebook, (*at, "volumes"))
     if (queue := notebook.get("queue")) and queue != "default":
         yield from _check_queue(environment.get("queues") or {}, name, queue, (*at, "queue"))
 
@@ -53,10 +46,10 @@ def _check_job(environment: Environment, name: str, wanted: str, at: Route) -> I
         hint = did_you_mean(wanted, servers, among="the in-graph jobs are" if servers else "")
         message = f"there is no job '{wanted}' for the notebook '{name}'"
         otherwise = "declare it under `jobs`, with `strategy: in-graph`"
-        yield Problem(code="NOTEBOOK03", message=message, at=at, found=wanted, hint=hint or otherwise)
+        yield Problem(code="NOTEBOOK02", message=message, at=at, found=wanted, hint=hint or otherwise)
     elif (job := jobs[wanted]).strategy != "in-graph":
         yield Problem(
-            code="NOTEBOOK03", at=at, found=job.strategy, expected="in-graph",
+            code="NOTEBOOK02", at=at, found=job.strategy, expected="in-graph",
             message=f"the job '{wanted}' is {job.strategy}: its own pods drive it, and a notebook cannot",
             hint="write `strategy: in-graph` in the job, or leave `job` out of the notebook",
             notes=(Note(message="the job", at=job.route),),
@@ -70,46 +63,19 @@ def _check_volumes(environment: Environment, name: str, notebook: View, at: Rout
             declare = f"declare it at the top: `volumes: {{{use['name']}: {{claim: …}}}}`"
             hint = did_you_mean(use["name"], volumes, among="the volumes are", otherwise=declare)
             message = f"the volume '{use['name']}' is not declared"
-            yield Problem(code="NOTEBOOK04", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
+            yield Problem(code="NOTEBOOK03", message=message, at=(*at, index, "name"), found=use["name"], hint=hint)
     for mount in mounts(notebook, volumes):
         place = (*at, mount.position)
         if not mount.path:
             message = f"the volume '{mount.volume}' has no path"
-            yield Problem(code="NOTEBOOK04", message=message, at=place, hint="add `path` to the volume")
+            yield Problem(code="NOTEBOOK03", message=message, at=place, hint="add `path` to the volume")
         if "$(" in mount.sub_path and "job" not in notebook:
             message = f"the notebook '{name}' has no run, so `subPath: {mount.sub_path}` is no folder"
             hint = "leave `subPath` out to see the folders of all runs"
-            yield Problem(code="NOTEBOOK04", message=message, at=(*place, "subPath"), found=mount.sub_path, hint=hint)
+            yield Problem(code="NOTEBOOK03", message=message, at=(*place, "subPath"), found=mount.sub_path, hint=hint)
         if volumes[mount.volume].get("access") == "ReadOnlyMany" and not mount.read_only:
             message = f"'{mount.volume}' is ReadOnlyMany, and the notebook '{name}' mounts it for writing"
-            yield Problem(code="NOTEBOOK04", message=message, at=place, hint="add `readOnly: true`")
-
-
-def _check_claims(environment: Environment, name: str, notebook: View, at: Route) -> Iterator[Problem]:
-    """Warn of claims for one node that a job or an earlier notebook mounts, too."""
-    volumes: Any = environment.get("volumes") or {}
-    users: dict[str, tuple[str, Route]] = {}
-    for other, beside in (environment.get("notebooks") or {}).items():
-        if other < name:
-            for mount in mounts(beside, volumes):
-                place = ("notebooks", other, "volumes", mount.position)
-                users.setdefault(mount.claim, (f"the notebook '{other}'", place))
-    for job in environment.jobs:
-        for role in job.roles:
-            for index, use in enumerate(role.get("volumes") or ()):
-                claim = volumes.get(use["name"], {}).get("claim", use["name"])
-                users.setdefault(claim, (f"the job '{job.name}'", (*role.route, "volumes", index)))
-    for mount in mounts(notebook, volumes):
-        volume = volumes[mount.volume]
-        access = volume.get("access", _ONE_NODE[0] if "size" in volume else "")
-        if mount.claim in users and access in _ONE_NODE:
-            user, there = users[mount.claim]
-            yield Problem(
-                code="NOTEBOOK05", severity="warning", at=(*at, mount.position),
-                message=f"the claim '{mount.claim}' is {access}, and the notebook '{name}' and {user} both mount it",
-                hint="the second waits until the first is done, unless they share a node: use ReadWriteMany",
-                notes=(Note(message="mounted here too", at=there),),
-            )  # fmt: skip
+            yield Problem(code="NOTEBOOK03", message=message, at=place, hint="add `readOnly: true`")
 
 
 def _check_queue(queues: Any, name: str, queue: str, at: Route) -> Iterator[Problem]:
@@ -120,14 +86,8 @@ def _check_queue(queues: Any, name: str, queue: str, at: Route) -> Iterator[Prob
         )
         hint = did_you_mean(queue, [*queues, "default"], among="the queues are" if queues else "", otherwise=declare)
         message = f"the queue '{queue}' of the notebook '{name}' is not known, so its pod would wait forever"
-        yield Problem(code="NOTEBOOK06", message=message, at=at, found=queue, hint=hint)
+        yield Problem(code="NOTEBOOK04", message=message, at=at, found=queue, hint=hint)
     elif below:
         message = f"the queue '{queue}' of the notebook '{name}' has queues below it, so its pod would wait forever"
         hint = f"choose one below it, such as '{below}'"
-        yield Problem(code="NOTEBOOK06", message=message, at=at, found=queue, hint=hint)
-
-
-def is_open(job: Job) -> bool:
-    """Tell whether a job does without Volcano's NetworkPolicy; another one would then close it to all others."""
-    arguments = (job.get("plugins") or {}).get("svc") or ()
-    return any(str(one).startswith("--disable-network-policy") and not str(one).endswith("=false") for one in arguments)
+        yield Problem(code="NOTEBOOK04", message=message, at=at, found=queue, hint=hint)

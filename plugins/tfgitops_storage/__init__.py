@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, read_schema
+from tfgitops_storage.shared import check_servers
 from tfgitops_storage.unmounted import check_paths
 from tfgitops_storage.volumes import check_volumes, claim_manifest, mounts, pod_parts, shared_memory
 
@@ -65,5 +66,6 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
 
 @hookimpl
 def tfgitops_check_manifests(environment: Environment, manifests: tuple[Mapping[str, Any], ...]) -> Iterator[Problem]:
-    """Warn of paths below a volume that is not mounted, whoever wrote the mounts."""
-    return check_paths(environment, manifests)
+    """Report paths below a volume that is not mounted, and claims that a Deployment shares, whoever wrote them."""
+    yield from check_paths(environment, manifests)
+    yield from check_servers(environment, manifests)

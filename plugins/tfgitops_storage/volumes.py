@@ -114,7 +114,7 @@ def shared_memory(size: str | int) -> Parts:
 Volumes = Mapping[str, Mapping[str, Any]]
 User = tuple[Job, Role, tuple[Mount, ...]]
 
-_SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
+SINGLE = ("ReadWriteOnce", "ReadWriteOncePod")
 _VOLCANO_PATH = "/etc/volcano"
 
 
@@ -218,7 +218,7 @@ def _check_access(users: Sequence[User], volumes: Volumes) -> Iterator[Problem]:
             if mode == "ReadOnlyMany" and not mount.read_only:
                 message = f"'{mount.volume}' is ReadOnlyMany, and '{role.name}' mounts it for writing"
                 yield Problem(code="STORE04", message=message, at=place, hint="add `readOnly: true`")
-            if mode not in _SINGLE:
+            if mode not in SINGLE:
                 continue
             if (number := pods.pop((job.name, claim), 0)) > 1:  # said once, where the first role mounts it
                 yield _too_many(mount.volume, mode, number, place)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfgitops import Environment, Object, Problem, SchemaFragment, hookimpl, read_schema
-from tfgitops_tensorboard.board import board_deployment, board_service, metadata_of
+from tfgitops import Environment, Object, Problem, SchemaFragment, hookimpl, read_schema, server_objects
+from tfgitops_tensorboard.board import DEFAULTS, PORT, board_pod
 from tfgitops_tensorboard.boardchecks import check_board
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ tfgitops_api = 1
 
 CODES = {
     "TENSORBOARD01": "a volume or a folder that a TensorBoard cannot show",
-    "TENSORBOARD02": "a claim for one node that a TensorBoard shares",
-    "TENSORBOARD03": "a port of the nodes for a Service without one",
 }
 
 
@@ -38,8 +36,6 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
     """Write a Deployment and a Service for each TensorBoard."""
     volumes = environment.get("volumes") or {}
     for name, board in (environment.get("tensorboards") or {}).items():
-        at, asked = ("tensorboards", name), board.get("service") or {}
         volume = volumes.get(board["volume"], {})  # without it, the check has reported an error
-        yield Object(board_deployment(metadata_of(name), board, volume), at)
-        place = (*at, "service", "nodePort") if "nodePort" in asked else at
-        yield Object(board_service(metadata_of(name), asked), place)
+        full, pod = {**DEFAULTS, **board}, board_pod(board, volume)
+        yield from server_objects("tensorboard", name, full, pod, ("tensorboards", name), port=PORT)

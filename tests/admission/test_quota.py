@@ -41,7 +41,7 @@ def spec(quota: str, *jobs: str, top: str = "") -> str:
         (
             "requests.cpu: 16",
             [SMALL, SMALL],
-            ["all jobs together ask for 32 requests.cpu, more than the quota: job-0, job-1"],
+            ["all pods together ask for 32 requests.cpu, more than the quota: job-0, job-1"],
         ),
         ("requests.cpu: 32", [SMALL, SMALL], []),
         (

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from commandline import run
-
-import tfgitops_monitoring as monitoring
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,15 +163,20 @@ def test_a_port_without_a_door_is_a_warning(compile_spec: Compile, network: str,
         assert found.hint.startswith("write `metrics: {port: 9090, from: {namespace: NAMESPACE}}`")
 
 
-def test_a_port_with_a_door_is_none(compile_spec: Compile) -> None:
+@pytest.mark.parametrize("door", ["namespace", "{namespace: monitoring}", "[{namespace: monitoring}, namespace]"])
+def test_a_port_with_a_door_is_none(compile_spec: Compile, door: str) -> None:
     """`from` of a port says who is let in, whatever its form."""
-    environment = compile_spec(jobs("train: {image: a, ports: {metrics: 9090}, monitoring: metrics, worker: 2}"))
-    job = environment.compiled.environment.jobs[0]
-    for door, codes in ((None, ["METRIC02"]), ("namespace", []), ([{"namespace": "monitoring"}], [])):
-        port = {"port": 9090, "from": door}
-        roles = tuple(replace(role, data={**role.data, "ports": {"metrics": port}}) for role in job.roles)
-        asked = replace(job.environment, jobs=(replace(job, roles=roles),))
-        assert [one.code for one in monitoring.tfgitops_check_environment(asked)] == codes
+    ports = f"ports: {{metrics: {{port: 9090, from: {door}}}}}"
+    result = compile_spec(jobs(f"train: {{image: a, {ports}, monitoring: metrics, worker: 2}}"))
+    assert result.codes == []
+    assert result.objects("NetworkPolicy")
+
+
+def test_labels_of_a_pod_monitor_may_be_numbers(compile_spec: Compile) -> None:
+    result = compile_spec(
+        "monitoring: {podMonitor: {name: a, labels: {release: 1}}}\n" + jobs(f"train: {{{JOB}, monitoring: metrics}}")
+    )
+    assert result.object("PodMonitor", "a")["metadata"]["labels"]["release"] == "1"
 
 
 PLAIN = f"""\

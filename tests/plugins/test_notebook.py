@@ -124,10 +124,44 @@ def test_a_port_of_the_nodes_is_there_when_it_is_asked_for(compile_spec: Compile
     assert compile_spec(spec("")).object("Service", "notebook-alice")["spec"]["type"] == "ClusterIP"
 
 
-def test_a_claim_for_one_node_is_shared_with_a_job(compile_spec: Compile) -> None:
-    more = "volumes: {home: {size: 1Gi, path: /home}}\n"
-    result = compile_spec(spec(", volumes: [home]", more, "jobs: {train: {image: tf, worker: 1, volumes: [home]}}\n"))
-    assert "the notebook 'alice' and the job 'train'" in result.found("NOTEBOOK05").message
+def test_a_claim_for_one_node_is_shared_with_a_job_or_a_board(compile_spec: Compile) -> None:
+    for users in (
+        "jobs: {train: {image: tf, worker: 1, volumes: [home]}}\n",
+        f"tensorboards: {{b: home}}\n{SERVERS % ''}",
+    ):
+        for access, severity in (("ReadWriteOnce", "warning"), ("ReadWriteOncePod", "error"), ("ReadWriteMany", "")):
+            more = f"volumes: {{home: {{size: 1Gi, path: /home, access: {access}}}}}\n"
+            result = compile_spec(spec(", volumes: [home]", more, users))
+            found = [one for one in result.compiled.diagnostics if one.code == "STORE04"]
+            assert [one.severity for one in found] == [severity] * bool(severity)
+            for one in found:
+                assert "deployment/notebook-alice and " in one.message
+                assert result.line("STORE04") == 6
+
+
+@pytest.mark.parametrize("service", ["{nodePort: 30080}", "{type: ClusterIP, nodePort: 30080}"])
+def test_only_a_service_of_type_node_port_has_one(compile_spec: Compile, service: str) -> None:
+    result = compile_spec(spec(f", service: {service}"))
+    assert result.codes == ["TF501"]
+    assert result.found("TF501").message == "nodePort is not for a Service of type ClusterIP"
+    assert "write `type: NodePort`" in result.found("TF501").hint
+
+
+def test_a_quota_counts_notebooks_and_boards(compile_spec: Compile) -> None:
+    head = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: {name: ml, quota: {requests.cpu: %s}}\n"
+    more = "volumes: {logs: {claim: logs}}\ntensorboards: {b: logs}\n"
+    jobs = "jobs: {train: {image: tf, worker: {cpu: 4}}}\n"
+    assert compile_spec(head % 7 + spec(", cpu: 2", more, jobs)).codes == []
+    crowded = compile_spec(head % 6 + spec(", cpu: 2", more, jobs)).found("TF309")
+    assert "ask for 6100m requests.cpu, more than the quota: train, deployment/notebook-alice" in crowded.message
+    alone = compile_spec(head % 6 + spec(", cpu: 8", "", jobs))
+    assert alone.found("TF309").message.startswith("deployment/notebook-alice needs 8 requests.cpu, and the quota")
+    assert alone.line("TF309") == 5
+    silent = compile_spec(head % 6 + spec("", "", jobs)).found("TF310")
+    assert (
+        silent.message
+        == "the quota counts requests.cpu, and containers of 'deployment/notebook-alice' do not say how much"
+    )
 
 
 def test_images_and_reviews_see_notebooks(repository: Repository) -> None:

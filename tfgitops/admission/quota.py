@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.planning.plan import Planned
-    from tfgitops.spec.model import Environment, Job
+    from tfgitops.spec.model import Environment
+    from tfgitops.targets.routes import Route
 
     Needs = Mapping[str, int]
 
@@ -34,16 +35,24 @@ def check_quota(environment: Environment, objects: Iterable[Planned]) -> Iterato
         return
     together: dict[str, dict[str, int]] = {name: {} for name in limits}
     for planned in objects:
-        if planned.manifest["kind"] == "Job" and (job := environment.job_of(planned.manifest)):
-            tasks = planned.manifest["spec"]["tasks"]
-            least = _needs(zip(tasks, gang_pods(planned.manifest), strict=True), limits)
-            for resource, amount in _needs(((task, replicas_of(task)) for task in tasks), limits).items():
-                together[resource][job.name] = amount
-                if least[resource] > limits[resource]:
-                    yield _never(job, resource, least[resource], limits[resource])
-            yield from _unnamed(job, tasks, limits)
+        manifest = planned.manifest
+        if manifest["kind"] == "Job" and (job := environment.job_of(manifest)):
+            at, name, who, tasks = job.route, job.name, f"the gang of '{job.name}'", manifest["spec"]["tasks"]
+            gang = gang_pods(manifest)
+        elif manifest["kind"] == "Deployment" and manifest["metadata"].get("namespace") == environment.namespace:
+            at, name = planned.because, f"deployment/{manifest['metadata']['name']}"
+            who, tasks = name, [{**manifest["spec"], "name": "its pod"}]
+            gang = [replicas_of(tasks[0])]
+        else:
+            continue
+        least = _needs(zip(tasks, gang, strict=True), limits)
+        for resource, amount in _needs(((task, replicas_of(task)) for task in tasks), limits).items():
+            together[resource][name] = amount
+            if least[resource] > limits[resource]:
+                yield _never(at, who, resource, least[resource], limits[resource])
+        yield from _unnamed(at, name, tasks, limits)
     for resource, shares in together.items():
-        if sum(shares.values()) > limits[resource] >= max(shares.values()):
+        if shares and sum(shares.values()) > limits[resource] >= max(shares.values()):
             yield _crowded(resource, shares, limits[resource])
 
 
@@ -61,12 +70,12 @@ def _needs(tasks: Iterable[tuple[Mapping[str, Any], int]], limits: Needs) -> Cou
     return total
 
 
-def _never(job: Job, resource: str, needs: int, limit: int) -> Problem:
+def _never(at: Route, who: str, resource: str, needs: int, limit: int) -> Problem:
     wanted, most = _shown(needs, resource), _shown(limit, resource)
     return Problem(
-        code="TF309", at=job.route, on_key=True, found=wanted, expected=f"at most {most}",
-        message=f"the gang of '{job.name}' needs {wanted} {resource}, and the quota of the namespace is {most}",
-        hint="Kubernetes would refuse some of its pods for ever: ask for less, or raise the quota",
+        code="TF309", at=at, on_key=True, found=wanted, expected=f"at most {most}",
+        message=f"{who} needs {wanted} {resource}, and the quota of the namespace is {most}",
+        hint="Kubernetes would refuse some of its pods forever: ask for less, or raise the quota",
         notes=(Note(message="the quota", at=("namespace", "quota", resource)),),
     )  # fmt: skip
 
@@ -76,13 +85,13 @@ def _crowded(resource: str, shares: Needs, limit: int) -> Problem:
     largest = sorted((name for name in shares if shares[name]), key=lambda name: (-shares[name], name))
     return Problem(
         code="TF309", severity="warning", at=("namespace", "quota", resource), found=most, expected=f"at least {total}",
-        message=f"all jobs together ask for {total} {resource}, more than the quota: {a_few(largest, 3)}",
+        message=f"all pods together ask for {total} {resource}, more than the quota: {a_few(largest, 3)}",
         hint="Kubernetes refuses pods above a quota, and a gang that lacks one waits: let a queue hold the jobs back "
              "with a `capability` within the quota, or raise the quota",
     )  # fmt: skip
 
 
-def _unnamed(job: Job, tasks: Iterable[Mapping[str, Any]], limits: Needs) -> Iterator[Problem]:
+def _unnamed(at: Route, name: str, tasks: Iterable[Mapping[str, Any]], limits: Needs) -> Iterator[Problem]:
     """Find the resources that a quota counts and a container does not name."""
     lacking: dict[str, set[str]] = {}
     for task in tasks:
@@ -92,9 +101,9 @@ def _unnamed(job: Job, tasks: Iterable[Mapping[str, Any]], limits: Needs) -> Ite
     if lacking:
         resources, roles = ", ".join(lacking), sorted({*chain(*lacking.values())})
         yield Problem(
-            code="TF310", severity="warning", at=job.route, on_key=True, found=f"none in {a_few(roles, 3)}",
-            message=f"the quota counts {resources}, and containers of '{job.name}' do not say how much",
-            hint="Kubernetes refuses such pods, unless a LimitRange of the namespace fills it in: give the roles "
+            code="TF310", severity="warning", at=at, on_key=True, found=f"none in {a_few(roles, 3)}",
+            message=f"the quota counts {resources}, and containers of '{name}' do not say how much",
+            hint="Kubernetes refuses such pods, unless a LimitRange of the namespace fills it in: give them "
                  "`cpu` and `memory`, as in `cpu: 4`, which is the request and the limit",
             notes=(Note(message="the quota", at=("namespace", "quota", next(iter(lacking)))),),
         )  # fmt: skip

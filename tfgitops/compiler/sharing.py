@@ -76,7 +76,7 @@ def _two_owner(own: Owner, other: Owner) -> Finding:
     problem = Problem(
         code="TF404", at=planned.because, on_key=True,
         message=f"{_named(own)} is written by {shown(beside.folder)} too, for the same cluster '{environment.cluster}'",
-        hint="write it in one environment; in the other declare it as existing, or set another `cluster`",
+        hint="write it in one environment; in the other declare it as existing, rename it, or set another `cluster`",
     )  # fmt: skip
     return environment, problem, ("the other owner", beside.places.span(theirs.because, on_key=True))
 

@@ -167,6 +167,13 @@ class Job:
         return int(self.data.get("port", 2222))
 
     @property
+    def is_open(self) -> bool:
+        """Whether Volcano writes no NetworkPolicy for the pods: another one would then close them to all others."""
+        flags = [str(one).lstrip("-").partition("=") for one in (self.data.get("plugins") or {}).get("svc") or ()]
+        said = [value for flag, _, value in flags if flag == "disable-network-policy"]
+        return bool(said) and said[-1].lower() not in ("false", "f", "0")
+
+    @property
     def min_available(self) -> int:
         """How many pods the gang is: what is written, else all that do not wait for others."""
         waiting_for_none = (role.min_available for role in self.roles if not role.data.get("dependsOn"))

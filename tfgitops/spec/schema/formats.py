@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.diagnostics import WARNED, Problem, compiler_codes, quoted
 from tfgitops.targets.kubernetes import names, quantity
 from tfgitops.targets.kubernetes.duration import is_duration
-from tfgitops.targets.kubernetes.quota import name_fault
+from tfgitops.targets.kubernetes.quotanames import name_fault
 from tfgitops.targets.kubernetes.resources import GPUS, is_extended
 from tfgitops.targets.kubernetes.schemawords import TEXT_FORMATS
 from tfgitops.targets.volcano.jobmetadata import OWN, nearly_own

@@ -121,9 +121,11 @@ def _fields(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _keys(schema: Any) -> Mapping[str, Any]:
-    """Return the schemas of the keys of a map; a plugin's schema may be of any form."""
-    keys: Mapping[str, Any] = schema.get("properties", {}) if type(schema) is dict else {}
-    return keys
+    """Return the schemas of the keys that a user may write in a map; a plugin's schema may be of any form."""
+    if type(schema) is not dict:
+        return {}
+    read = schema.get("x-file", ())  # the compiler writes these itself
+    return {key: inner for key, inner in schema.get("properties", {}).items() if key not in read}
 
 
 def _inside(key: str, value: Any, known: Mapping[str, Any]) -> str:

@@ -52,13 +52,16 @@ def problems(found: Iterable[ValidationError], value: Any, schema: Mapping[str, 
 def _problem(error: ValidationError, at: Route) -> Problem:
     value, schema = error.instance, error.schema if isinstance(error.schema, dict) else {}
     complaint: Problem | None = getattr(error, "complaint", None)
+    on_key: bool = getattr(error, "on_key", False)
     if error.validator == "pattern":
         expected = schema.get("description", "")
         complaint = Problem(code="TF203", message=_not_allowed(value, at), at=at, expected=expected)
     if complaint:
         hint = _another_form(str(value)) or complaint.hint
-        return replace(complaint, at=at, found=_show(value), hint=hint, on_key=getattr(error, "on_key", False))
-    general = Problem(code="TF203", message=_not_allowed(value, at), at=at, hint=schema.get("description", ""))
+        return replace(complaint, at=at, found=_show(value), hint=hint, on_key=on_key)
+    general = Problem(
+        code="TF203", message=_not_allowed(value, at), at=at, hint=schema.get("description", ""), on_key=on_key
+    )
     say = _SAY.get(str(error.validator))  # jsonschema's own messages speak Python
     return replace(general, **say(error, value, schema, at)) if say else general
 
@@ -159,6 +162,7 @@ def _repeated(error: ValidationError, value: Any, schema: Mapping[str, Any], at:
 _SAY: dict[str, Callable[[ValidationError, Any, Mapping[str, Any], Route], dict[str, Any]]] = {
     "additionalProperties": _unknown_key, "dependentRequired": _incomplete, "enum": _not_listed,
     "oneOf": _alternatives, "required": _missing, "type": _wrong_type, "uniqueItems": _repeated,
+    "x-file": _unknown_key,
     **dict.fromkeys(_SHARED, _shared),
 }  # fmt: skip
 """By jsonschema's keyword, the fields of a problem in which it differs from the general one."""

@@ -10,7 +10,7 @@ from tfgitops.targets.kubernetes.complete import complete, object_shape
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
 from tfgitops.targets.kubernetes.objectkinds import is_judged
 from tfgitops.targets.kubernetes.pod import judge_settled
-from tfgitops.targets.kubernetes.quota import judge_quota
+from tfgitops.targets.kubernetes.quotanames import judge_quota
 from tfgitops.targets.kubernetes.shape import Notes, settle
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ RULES = Rules.read("""
     k8s-config-map-too-large: a ConfigMap holds at most 1 MiB, and this one {found} bytes | put the data into a volume
     k8s-service-name: {found} is no name of a Service | use at most 63 lower-case letters, digits and '-'
     service-name-digit: {found} is no name of a Service before Kubernetes 1.36 | begin it with a letter
-    k8s-service-type: {field} is not for a Service of type {found} | leave it out, or change the type
+    k8s-service-type: {field} is not for a Service of type {found} | leave it out, or write `type: {better}`
     k8s-service-ports-required: the Service has no port | give it one
     k8s-service-ports-name-required: a Service with several ports names each | give the port a name
     k8s-service-ports-duplicate: two ports of the Service have the same {field}, {found} | change one of them
@@ -149,7 +149,7 @@ def _judge_service(service: Json) -> Iterator[Fault]:
         yield RULES.fault(rule, ("metadata", "name"), found=show(name))
     for field, types in _TYPES.items():
         if field in spec and kind not in types and not (kind == "ClusterIP" and "externalIPs" in spec):
-            yield RULES.fault("k8s-service-type", ("spec", field), field=field, found=kind)
+            yield RULES.fault("k8s-service-type", ("spec", field), field=field, found=kind, better=min(types))
     if kind == "ExternalName" and "externalName" not in spec:
         yield RULES.fault("k8s-service-external-name", ("spec", "externalName"))
     if not ports and not headless and kind != "ExternalName":
@@ -166,7 +166,7 @@ def _judge_ports(kind: str, ports: Sequence[Json]) -> Iterator[Fault]:
         if len(ports) > 1 and "name" not in port:
             yield RULES.fault("k8s-service-ports-name-required", (*at, "name"))
         if "nodePort" in port and kind == "ClusterIP":
-            yield RULES.fault("k8s-service-type", (*at, "nodePort"), field="nodePort", found=kind)
+            yield RULES.fault("k8s-service-type", (*at, "nodePort"), field="nodePort", found=kind, better="NodePort")
         for field in ("name", "port", "nodePort"):
             key = (field, port.get(field), "" if field == "name" else port["protocol"])
             if field in port and key in seen:
