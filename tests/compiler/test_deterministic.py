@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +116,9 @@ def asked(plugins: Plugins) -> dict[str, list[str]]:
 
 
 def test_bytes_do_not_depend_on_the_order_of_the_plugins(plugins: Plugins, committed: Files) -> None:
-    for order in permutations(plugins.plugins):
+    names = plugins.plugins
+    turned = [(*names[index:], *names[:index]) for index in range(len(names))]  # all orders of ten are millions
+    for order in (*turned, *(order[::-1] for order in turned)):
         made = Plugins(order)
         assert made.plugins == plugins.plugins
         assert asked(made) == asked(plugins)
