@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Diagnostic
 
@@ -38,11 +38,15 @@ def _around() -> Path | None:
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
     """Open the environments of a call as `open_session` does."""
+    from tfgitops.compiler.session import open_session
+
     return open_session(paths_of(given), no_plugin or (), **how)
 
 
 def compiled(session: Session, found: list[Diagnostic], *, strict: bool = False) -> list[Compiled]:
     """Compile all environments of a call, and add to what was found; a terminal has a line of progress."""
+    from tfgitops.compiler.session import compile_all
+
     results = compile_all(session, _progress(len(session.folders)))
     results = [one.as_strict() for one in results] if strict else results
     found += [diagnostic for one in results for diagnostic in one.diagnostics]
@@ -73,7 +77,7 @@ def one_environment(path: Path) -> Path:
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
-    from tfgitops.compiler.write import alone  # noqa: PLC0415 - for commands that write alone
+    from tfgitops.compiler.write import alone
 
     return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
 

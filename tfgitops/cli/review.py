@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
 from tfgitops.cli.completion import refs
-from tfgitops.cli.environments import compiled, opened, paths_of
-from tfgitops.compiler.versionlock import check_lock
-from tfgitops.report.show import coloured, show
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
+
+if TYPE_CHECKING:
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 def review(
@@ -33,8 +32,12 @@ def review(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Say what a change will do: which trainings restart, and why."""
-    from tfgitops.report import review_json, review_markdown, review_text  # noqa: PLC0415
-    from tfgitops.review.reviewall import review as collect  # noqa: PLC0415
+    from tfgitops.cli.environments import compiled, opened, paths_of
+    from tfgitops.compiler.versionlock import check_lock
+    from tfgitops.report import review_json, review_markdown, review_text
+    from tfgitops.report.show import coloured, show
+    from tfgitops.review.reviewall import review as collect
+    from tfgitops.spec.diagnostics import CompileError, has_errors, ordered, without_notes
 
     reviewed, session = None, None
     found: list[Diagnostic] = []
