@@ -10,6 +10,7 @@ import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
 from tfgitops.cli.completion import jobs
+from tfgitops.cli.progress import erase, progress
 
 if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled
@@ -67,7 +68,8 @@ def build(
         return show(found, format_, no_colour=no_color, verbose=verbose)
     given = {"all": restart_all, "pin_rest": pin_rest, "queues_at_once": queues_at_once}
     consent = None if check else _consent(results, jobs=frozenset(restart or ()), **given)
-    delivered = list(deliver(session, results, consent, _wait))
+    with progress(session, lambda: "comparing manifests"):
+        delivered = list(deliver(session, results, consent, _wait))
     files = [file for one in delivered for file in changed_files(one, check=check)]
     found += [diagnostic for one in delivered for diagnostic in one.diagnostics]
     if check and format_ not in {"text", "json"}:
@@ -96,4 +98,5 @@ def _consent(results: list[Compiled], **given: Any) -> Consent:
 def _wait(folder: Path) -> None:
     from tfgitops.report.buildreport import named
 
+    erase()
     sys.stderr.write(f"waiting for another build of {named(folder)}\n")

@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.cli.progress import progress
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
     from tfgitops.compiler.compiled import Compiled
@@ -44,24 +45,20 @@ def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any
 
 
 def compiled(session: Session, found: list[Diagnostic], *, strict: bool = False) -> list[Compiled]:
-    """Compile all environments of a call, and add to what was found; a terminal has a line of progress."""
+    """Compile all environments of a call, and add to what was found."""
     from tfgitops.compiler.session import compile_all
 
-    results = compile_all(session, _progress(len(session.folders)))
+    doing, total = "compiling", len(session.folders)
+
+    def tell(index: int, folder: Path) -> None:
+        nonlocal doing
+        doing = f"compiling {shown(folder)}" + (f" ({index + 1} of {total})" if total > 1 else "")
+
+    with progress(session, lambda: doing):
+        results = compile_all(session, tell)
     results = [one.as_strict() for one in results] if strict else results
     found += [diagnostic for one in results for diagnostic in one.diagnostics]
     return results
-
-
-def _progress(total: int) -> Callable[[int, Path], None]:
-    def tell(index: int, folder: Path) -> None:
-        if total > 1 and sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[Kcompiling {shown(folder)} ({index + 1} of {total})")
-            if index + 1 == total:
-                sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    return tell
 
 
 def one_environment(path: Path) -> Path:

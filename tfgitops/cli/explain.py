@@ -11,6 +11,7 @@ import typer
 
 from tfgitops.cli.commandapp import Form, NoColour, Without
 from tfgitops.cli.completion import Environment, offered
+from tfgitops.cli.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +87,8 @@ def explain(
         return show(found, form, no_colour=no_color)
     paper = None if form == "json" else _paper(session.folders[0], no_colour=no_color)
     try:
-        told = answer(compiled, session.plugins, object_, field, paper)
+        with progress(session, lambda: "explaining"):
+            told = answer(compiled, session.plugins, object_, field, paper)
     except CompileError as error:
         return show([*found, *error.diagnostics], form, no_colour=no_color)
     if form == "json":

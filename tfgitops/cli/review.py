@@ -9,6 +9,7 @@ import typer
 
 from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
 from tfgitops.cli.completion import refs
+from tfgitops.cli.progress import progress
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
@@ -44,7 +45,9 @@ def review(
     try:
         session = opened(paths, no_plugin, keep_absent=True)
         found = check_lock(session)
-        reviewed = collect(session, compiled(session, found), paths_of(paths), against)
+        results = compiled(session, found)
+        with progress(session, lambda: "comparing with the base"):
+            reviewed = collect(session, results, paths_of(paths), against)
     except CompileError as error:
         found += error.diagnostics
     found = found if verbose else without_notes(found)
