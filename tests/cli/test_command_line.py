@@ -87,7 +87,7 @@ def test_a_bug_of_ours_is_3_and_shows_where(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfgitops.cli.environments.compile_all", fail)
+    monkeypatch.setattr("tfgitops.compiler.session.compile_all", fail)
     result = run("build")
     assert result.exit_code == 3
     assert "RuntimeError: a bug" in result.stderr
