@@ -78,12 +78,14 @@ def _worked(work: Callable[[Item], Done], items: Sequence[Item], numbers: Iterab
 def _fork(found: Callable[[], Found[Done]]) -> tuple[int, IO[bytes]]:
     """Start a fork that pickles what it finds into a file, and return its process id and the file."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with its last user; a pipe would fill up
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid:
         return pid, file
     with suppress(BaseException):  # what was not done here is done, and said, by the parent
         for one in found():
             pickle.dump(one, file, pickle.HIGHEST_PROTOCOL)
+            if os.getppid() != parent:  # nobody waits for more
+                break
         file.flush()
     os._exit(0)
 
