@@ -1,4 +1,4 @@
-"""Measure `tfgitops build` beside `python -c pass` and a Jinja2 script, in one run; docs/benchmarks.md tells how.
+"""Measure tfgitops beside `python -c pass` and a Jinja2 script, in one run; docs/benchmarks.md tells how.
 
 Times are shown and never judged: the exit code is 1 only if something fails or writes the wrong files.
 """
@@ -53,7 +53,7 @@ def interleave(planned: Sequence[Case], runs: int) -> Results:
         for case in planned:
             _progress(f"round {number} of {runs}: {case.what} {case.jobs or ''}")
             case.prepare()
-            usages[case.what, case.jobs].append(measure(case.command))
+            usages[case.what, case.jobs].append(measure(case.command, case.code, one_core=case.one_core))
     _progress("")
     return {key: best(*key, found) for key, found in usages.items()}
 
@@ -71,7 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="how many rounds (default: 5)")
     parser.add_argument(
-        "--sizes", type=_sizes, default="1,100,1000", metavar="N,…", help="numbers of jobs (default: %(default)s)"
+        "--sizes", type=_sizes, default="1,100,1000,10000", metavar="N,…", help="numbers of jobs (default: %(default)s)"
     )
     arguments = parser.parse_args()
     if min(arguments.runs, *arguments.sizes) < 1:

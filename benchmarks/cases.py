@@ -10,38 +10,122 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measure import measure
-from report import CHECK_TEN, COLD, JINJA, PASS, REVIEW
-from workload import QUEUES, trainings, with_one_changed, with_ten_changed, write_list, write_spec
+from report import (
+    ALL_CORES,
+    CHECK,
+    COLD,
+    COMPLETION,
+    GUARD,
+    HELP,
+    JINJA,
+    NOTHING,
+    ONE_CHANGED,
+    ONE_CORE,
+    PASS,
+    REVIEW,
+    VERSION,
+)
+from workload import (
+    LAYOUTS,
+    QUEUES,
+    trainings,
+    with_one_changed,
+    write_layout,
+    write_list,
+    write_many,
+    write_spec,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _SCRIPT = Path(__file__).parent / "jinja" / "render.py"
 _LINES_APART = 5
+_DAILY = 1_000  # jobs, in a repository that is worked in
+_ENVIRONMENTS, _IN_EACH = 8, 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One command, its untimed preparation, and the number of files that it must write into a folder."""
+    """One command, its untimed preparation, and the number of files that it must write into a folder.
+
+    ``code`` is its exit code: a check that finds differences ends with 1, and so does a build that the guard stops.
+    """
 
     what: str
     jobs: int
     command: Sequence[str]
-    prepare: Callable[[], object]
     output: Path
-    writes: int
+    prepare: Callable[[], object] = lambda: None
+    writes: int = 0
+    code: int = 0
+    one_core: bool = False
 
 
 def cases(top: Path, sizes: Sequence[int]) -> Iterator[Case]:
-    """Yield all cases in the order in which each round runs them; the warm ones at the largest size."""
-    command = [sys.executable, "-c", "pass"]
-    yield Case(what=PASS, jobs=0, command=command, prepare=lambda: None, output=top / "none", writes=0)
+    """Yield all cases in the order in which each round runs them."""
+    yield from _starts(top)
     for size in sizes:
         workspace = _Workspace(top / str(size), size)
         yield from workspace.cold()
-        if size == max(sizes):
+        if size == _DAILY:
             yield from workspace.warm()
-            yield from _Workspace(top / "reviewed", size).reviewed()
+    for layout in LAYOUTS:
+        for size in (_DAILY // 10, _DAILY):
+            yield from _bumped(top / layout.replace("/", "") / str(size), layout, size)
+    yield from _many(top / "many")
+
+
+def _starts(top: Path) -> Iterator[Case]:
+    """Yield what costs little more than the start of a program."""
+    asked = ["COMP_WORDS=tfgitops build --re", "COMP_CWORD=2", "_TFGITOPS_COMPLETE=complete_bash"]
+    for what, command in (
+        (PASS, [sys.executable, "-c", "pass"]),
+        (VERSION, [*_tfgitops(), "--version"]),
+        (HELP, [*_tfgitops(), "--help"]),
+        (COMPLETION, ["/usr/bin/env", *asked, *_tfgitops()]),
+    ):
+        yield Case(what=what, jobs=0, command=command, output=top / "none")
+
+
+def _bumped(top: Path, layout: str, size: int) -> Iterator[Case]:
+    """Yield a check, a build that the guard stops, and a review, of an image bump over committed manifests."""
+
+    def prepare() -> None:
+        if not (top / ".git").exists():
+            write_layout(top, layout, trainings(size), "registry.example/ml/trainer:v1")
+            _run(*_tfgitops(), "build", str(top / "environments"))
+            identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+            for arguments in (["init", "-q"], ["add", "--all"], [*identity, "commit", "-qm", "base"]):
+                _run("git", "-C", str(top), *arguments)
+            write_layout(top, layout, trainings(size), "registry.example/ml/trainer:v2")
+
+    for what, code, arguments in (
+        (CHECK, 1, ["build", "--check"]), (GUARD, 1, ["build"]), (REVIEW, 0, ["review", "--against", "HEAD"]),
+    ):  # fmt: skip
+        command = [*_tfgitops(), *arguments, str(top / "environments")]
+        yield Case(what=what.format(layout), jobs=size, command=command, output=top, prepare=prepare, code=code)
+
+
+def _many(top: Path) -> Iterator[Case]:
+    """Yield a cold build of many environments on one core, and on all."""
+    manifests = [top / "environments" / f"bench-{number:02}" / "manifests" for number in range(_ENVIRONMENTS)]
+
+    def prepare() -> None:
+        if not top.exists():
+            write_many(top, _ENVIRONMENTS, trainings(_IN_EACH))
+        for folder in manifests:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    for what, one_core in ((ONE_CORE, True), (ALL_CORES, False)):
+        yield Case(
+            what=what, jobs=_ENVIRONMENTS * _IN_EACH, command=[*_tfgitops(), "build", str(top / "environments")],
+            output=top, prepare=prepare, writes=_ENVIRONMENTS * (_IN_EACH + QUEUES), one_core=one_core,
+        )  # fmt: skip
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 class _Workspace:
@@ -70,31 +154,9 @@ class _Workspace:
 
     def warm(self) -> Iterator[Case]:
         """Yield the daily commands in a repository with manifests; they follow the cold build, in this order."""
-        yield self._ours("`build`, nothing changed", lambda: None, 0)
+        yield self._ours(NOTHING, lambda: None, 0)
         yield self._ours("`build --check`", lambda: None, 0, "--check")
-        yield self._ours("`build`, one job changed", self._change_one, 1)
-
-    def reviewed(self) -> Iterator[Case]:
-        """Yield a review of ten jobs and the check beside it, for one state of a Git repository."""
-        yield self._ours(CHECK_TEN, self._change_ten, 0, "--check")
-        command = [*_tfgitops(), "review", str(self._environment), "--against", "HEAD"]
-        yield Case(
-            what=REVIEW, jobs=self._size, command=command, prepare=lambda: None, output=self._manifests, writes=0
-        )
-
-    def _change_ten(self) -> None:
-        """Commit all jobs, then build ten changed jobs over the commit."""
-        if not (self._environment / ".git").exists():
-            self._start_anew()
-            self._run(*_tfgitops(), "build", str(self._environment))
-            identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
-            for arguments in (["init", "-q"], ["add", "--all"], [*identity, "commit", "-qm", "base"]):
-                self._run("git", "-C", str(self._environment), *arguments)
-        write_spec(self._environment / "environment.yaml", with_ten_changed(trainings(self._size)))
-        self._run(*_tfgitops(), "build", str(self._environment))
-
-    def _run(self, *command: str) -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        yield self._ours(ONE_CHANGED, self._change_one, 1)
 
     def _start_anew(self) -> None:
         write_spec(self._environment / "environment.yaml", trainings(self._size))
@@ -122,7 +184,7 @@ def verify(case: Case) -> None:
     """
     case.prepare()
     before = _stamps(case.output)
-    measure(case.command)
+    measure(case.command, case.code)
     after = _stamps(case.output)
     written = sum(stamp != before.get(path) for path, stamp in after.items())
     if written != case.writes:
@@ -141,7 +203,7 @@ def compare_lengths(top: Path) -> str:
     Raises:
         RuntimeError: they differ too much for a fair comparison.
     """
-    ours, theirs = (_lines(next(top.rglob(name))) for name in ("job-train-00000.yaml", "train-00000.yaml"))
+    ours, theirs = (_lines(next(top.glob(f"1*/**/{name}"))) for name in ("job-train-00000.yaml", "train-00000.yaml"))
     if abs(ours - theirs) > _LINES_APART:
         raise RuntimeError(f"a manifest of ours has {ours} lines, one of the script's {theirs}: mend job.yaml.j2")
     return f"a job's manifest has {ours} lines here, {theirs} from the script"

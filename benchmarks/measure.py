@@ -26,24 +26,29 @@ class Usage:
     peak: float
 
 
-def measure(command: Sequence[str]) -> Usage:
+def measure(command: Sequence[str], code: int = 0, *, one_core: bool = False) -> Usage:
     """Run a command to its end; its standard output is thrown away.
 
     The peak is never below `own_peak`.
 
     Raises:
-        RuntimeError: the command failed, with what it wrote to standard error.
+        RuntimeError: the command ended with another exit code, with what it wrote to standard error.
     """
+    cores = os.sched_getaffinity(0) if one_core else set()
     with tempfile.TemporaryFile() as errors, open(os.devnull, "wb") as nothing:  # noqa: PTH123 - no path of ours
         streams = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)]
         start = time.perf_counter()
+        if one_core:
+            os.sched_setaffinity(0, {min(cores)})
         process = os.posix_spawn(command[0], [*command], _ENVIRONMENT, file_actions=streams)
+        if one_core:
+            os.sched_setaffinity(0, cores)
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
-        if code := os.waitstatus_to_exitcode(status):
+        if (ended := os.waitstatus_to_exitcode(status)) != code:
             errors.seek(0)
             said = errors.read().decode(errors="replace")
-            raise RuntimeError(f"{' '.join(command)} ended with {code}:\n{said}")
+            raise RuntimeError(f"{' '.join(command)} ended with {ended}, not {code}:\n{said}")
     return Usage(cpu=usage.ru_utime + usage.ru_stime, wall=wall, peak=usage.ru_maxrss / _MAXRSS_PER_MB)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING
+
+from workload import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +14,34 @@ if TYPE_CHECKING:
     from measure import Usage
 
 PASS, JINJA, COLD = "`python -c pass`", "Jinja2 + PyYAML (C)", "`build`, no manifests yet"
-CHECK_TEN, REVIEW = "`build --check`, ten jobs changed", "`review`, ten jobs changed"
+VERSION, HELP, COMPLETION = "`--version`", "`--help`", "completion of an option"
+NOTHING, ONE_CHANGED = "`build`, nothing changed", "`build`, one job changed"
+CHECK, GUARD, REVIEW = "image bump, {}: `build --check`", "image bump, {}: guard", "image bump, {}: `review`"
+ONE_CORE, ALL_CORES = "8 environments, one core", "8 environments, all cores"
 
-_MANY = 1_000
-_TIMES_JINJA, _TIMES_PASS, _TIMES_CHECK, _PEAK_MB = 3, 20, 2, 150
+_MANY, _TEN_TIMES = 1_000, 10_000
+_GUARDED = tuple(
+    (what.format(layout), _MANY, CHECK.format(layout), _MANY, "cpu", 2.5, 2.5)
+    for layout in LAYOUTS for what in (GUARD, REVIEW)
+)  # fmt: skip
+_TARGETS = (
+    (COLD, _MANY, JINJA, _MANY, "cpu", 1.8, 1.0),
+    (NOTHING, _MANY, COLD, _MANY, "cpu", 0.5, 0.15),
+    (ONE_CHANGED, _MANY, COLD, _MANY, "cpu", 0.5, 0.2),
+    (COLD, 1, PASS, 0, "cpu", 12, 6),
+    (VERSION, 0, PASS, 0, "cpu", 6, 4),
+    (HELP, 0, PASS, 0, "cpu", 6, 4),
+    (COMPLETION, 0, PASS, 0, "cpu", 6, 4),
+    (ALL_CORES, 4_000, ONE_CORE, 4_000, "wall", 0.6, 0.5),
+    *_GUARDED,
+)
+"""For each target: a run and its jobs, those to compare it with, what is compared, the goal and the stretch."""
+
+_PEAKS = ((COLD, _TEN_TIMES, 120, 80),)
+"""A run and its jobs, and the peak of its memory in MB: the goal and the stretch."""
+
+_GROWTH = ((COLD, _MANY, _TEN_TIMES), *((what, _MANY // 10, _MANY) for what, *_ in _GUARDED))
+"""A run and two numbers of jobs, between which its time should grow like the jobs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +70,7 @@ def best(what: str, jobs: int, usages: Sequence[Usage]) -> Result:
 
 
 def table(results: Results) -> Iterator[str]:
-    """Yield the lines of the table; each row stands beside `pass` for one job, else beside the script."""
+    """Yield the lines of the table; a row stands beside its target's peer, or else the script or `pass`."""
     yield "| run | jobs | CPU s | wall s | peak MB | CPU ratio | wall ratio | to |"
     yield "|---|---:|---:|---:|---:|---:|---:|---|"
     for result in results.values():
@@ -54,28 +81,35 @@ def table(results: Results) -> Iterator[str]:
 
 
 def _peer(result: Result, results: Mapping[tuple[str, int], Result]) -> Result:
-    if result.what == REVIEW:
-        return results[CHECK_TEN, result.jobs]
-    return results[PASS, 0] if result.jobs <= 1 else results[JINJA, result.jobs]
+    for what, jobs, other, others, *_ in _TARGETS:
+        if (what, jobs) == (result.what, result.jobs) and (other, others) in results:
+            return results[other, others]
+    return results.get((JINJA, result.jobs), results[PASS, 0])
 
 
 def targets(results: Results) -> Iterator[str]:
-    """Yield a line for each target: its goal, the measured value, and whether that is enough."""
-    start, one = results[PASS, 0], results.get((COLD, 1))
-    script, many = results.get((JINJA, _MANY)), results.get((COLD, _MANY))
-    times_script = many.cpu / script.cpu if many and script else None
-    yield _target(f"{_MANY:,} jobs in at most {{}} times the script's CPU time", _TIMES_JINJA, times_script)
-    yield _target(f"{_MANY:,} jobs in at most {{}} MB", _PEAK_MB, many.peak if many else None)
-    yield _target(
-        "one job in at most {} times the CPU time of `pass`", _TIMES_PASS, one.cpu / start.cpu if one else None
-    )
-    checked, review = results.get((CHECK_TEN, _MANY)), results.get((REVIEW, _MANY))
-    yield _target(
-        f"a review of {_MANY:,} jobs, ten changed, in at most {{}} times the CPU time of `build --check`", _TIMES_CHECK,
-        review.cpu / checked.cpu if review and checked else None,
-    )  # fmt: skip
+    """Yield the lines of a table: each target, its goals, the measured value, and whether it is reached."""
+    yield "| work | to | measured | target | stretch | |"
+    yield "|---|---|---:|---:|---:|---|"
+    for what, jobs, other, others, kind, goal, stretch in _TARGETS:
+        one, peer = results.get((what, jobs)), results.get((other, others))
+        value = getattr(one, kind) / getattr(peer, kind) if one and peer else None
+        yield _target(_named(what, jobs), f"{other}, {kind}", value, goal, stretch)
+    for what, jobs, goal, stretch in _PEAKS:
+        one = results.get((what, jobs))
+        yield _target(_named(what, jobs), "peak MB", one.peak if one else None, goal, stretch)
+    for what, few, many in _GROWTH:
+        start, less, more = results.get((COLD, 1)), results.get((what, few)), results.get((what, many))
+        grown = log((more.cpu - start.cpu) / (less.cpu - start.cpu), many / few) if start and less and more else None
+        yield _target(f"{what}, {few:,} to {many:,} jobs", "exponent of CPU's growth", grown, 1.1, 1.0)
 
 
-def _target(what: str, most: int, value: float | None) -> str:
-    outcome = "not measured" if value is None else f"{value:.2f}, {'reached' if value <= most else 'NOT reached'}"
-    return f"- {what.format(most)}: {outcome}"
+def _named(what: str, jobs: int) -> str:
+    return f"{what}, {jobs:,} job{'s' * (jobs != 1)}" if jobs else what
+
+
+def _target(what: str, to: str, value: float | None, goal: float, stretch: float) -> str:
+    if value is None:
+        return f"| {what} | {to} | | {goal:g} | {stretch:g} | not measured |"
+    outcome = "stretch reached" if value <= stretch else "reached" if value <= goal else "NOT reached"
+    return f"| {what} | {to} | {value:.2f} | {goal:g} | {stretch:g} | {outcome} |"

@@ -6,6 +6,7 @@ They vary as a team's jobs do: image, command, counts, GPUs, queue and claim dif
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMESPACE = "ml-prod"
+ONE, FILES, EXTENDED = "one file", "`jobs/*.yaml`", "50 environments, one base"
+LAYOUTS = (ONE, FILES, EXTENDED)
+ENVIRONMENTS = 50
 QUEUES = 8
 _CLAIMS = 25
 
@@ -80,16 +84,48 @@ def with_ten_changed(jobs: list[Training]) -> list[Training]:
 
 def write_spec(path: Path, jobs: Iterable[Training]) -> None:
     """Write the jobs as a spec of ours, to ``environment.yaml``."""
+    write_text(path, [_HEAD, _queues(), _volumes(), _DEFAULTS, "jobs:\n", *map(_job, jobs)])
+
+
+def write_layout(top: Path, layout: str, jobs: list[Training], image: str) -> list[Path]:
+    """Write the jobs in one of the `LAYOUTS`, with one image as their default; return the environments."""
+    shared = _queues() + _volumes() + _DEFAULTS + f"  image: {image}\n"
+    if layout == FILES:
+        folder = top / "environments" / "bench"
+        (folder / "jobs").mkdir(parents=True, exist_ok=True)
+        (folder / "environment.yaml").write_text(_HEAD + shared, encoding="utf-8")
+        for job in jobs:
+            (folder / "jobs" / f"{job.name}.yaml").write_text(dedent(_body(job)), encoding="utf-8")
+        return [folder]
+    if layout == ONE:
+        write_text(top / "environments" / "bench" / "environment.yaml", [_HEAD, shared, "jobs:\n", *map(_own, jobs)])
+        return [top / "environments" / "bench"]
+    base = [_HEAD, shared, "jobs:\n", *map(_own, jobs[: len(jobs) // ENVIRONMENTS or 1])]
+    write_text(top / "environments" / "base.yaml", base)
+    folders = [top / "environments" / f"bench-{number:02}" for number in range(ENVIRONMENTS)]
+    for folder in folders:
+        parts = [_HEAD, f"extends: ../base.yaml\ncluster: {folder.name}\n"]
+        write_text(folder / "environment.yaml", parts)
+    return folders
+
+
+def write_many(top: Path, count: int, jobs: list[Training]) -> None:
+    """Write some environments of the same jobs, each for a cluster of its own."""
+    for number in range(count):
+        path = top / "environments" / f"bench-{number:02}" / "environment.yaml"
+        write_spec(path, jobs)
+        path.write_text(f"{path.read_text(encoding='utf-8')}cluster: bench-{number:02}\n", encoding="utf-8")
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write a file, and the folders that it needs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    parts = [_HEAD, _queues(), _volumes(), _DEFAULTS, "jobs:\n", *map(_job, jobs)]
     path.write_text("".join(parts), encoding="utf-8")
 
 
 def write_list(path: Path, jobs: Iterable[Training]) -> None:
     """Write the jobs as a plain list, one map for each."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parts = [f"namespace: {NAMESPACE}\njobs:\n", *map(_entry, jobs)]
-    path.write_text("".join(parts), encoding="utf-8")
+    write_text(path, [f"namespace: {NAMESPACE}\njobs:\n", *map(_entry, jobs)])
 
 
 def _queues() -> str:
@@ -103,9 +139,15 @@ def _volumes() -> str:
 
 
 def _job(job: Training) -> str:
+    return f"  {job.name}:\n    image: {job.image}\n{_body(job)}"
+
+
+def _own(job: Training) -> str:
+    return f"  {job.name}:\n{_body(job)}"
+
+
+def _body(job: Training) -> str:
     return f"""\
-  {job.name}:
-    image: {job.image}
     command: |
 {_block(job.command)}
     chief: 1

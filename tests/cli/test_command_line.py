@@ -87,7 +87,7 @@ def test_a_bug_of_ours_is_3_and_shows_where(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("tfgitops.cli.environments.compile_all", fail)
+    monkeypatch.setattr("tfgitops.compiler.session.compile_all", fail)
     result = run("build")
     assert result.exit_code == 3
     assert "RuntimeError: a bug" in result.stderr
@@ -128,3 +128,22 @@ def test_the_program_survives_a_terminal_that_knows_ascii_only() -> None:
     result = subprocess.run([PROGRAM, "build"], capture_output=True, text=True, env=environment, check=False)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (["--help"], ("tfgitops.compiler", "tfgitops.spec", "ruamel", "pluggy", "importlib.metadata", "jsonschema")),
+        (["build", "--help"], ("tfgitops.compiler", "tfgitops.spec", "ruamel", "pluggy", "jsonschema")),
+        (["--version"], ("tfgitops.compiler", "ruamel", "jsonschema")),
+        (["build", "--check"], ("tfgitops.review", "jsonschema", "attr", "concurrent", "multiprocessing")),
+    ],
+)
+def test_a_command_imports_what_it_needs(arguments: list[str], absent: tuple[str, ...]) -> None:
+    script = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom tfgitops.cli import app\n"
+        "CliRunner().invoke(app, sys.argv[1:])\nprint(*sorted(sys.modules))"
+    )
+    command = [sys.executable, "-c", script, *arguments]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in loaded if name.startswith(absent)] == []

@@ -69,8 +69,8 @@ app = typer.Typer(
 
 @guarded
 def _show_version() -> int:
-    from tfgitops import __version__  # noqa: PLC0415
-    from tfgitops.cli.environments import plugins_here  # noqa: PLC0415 - commands import what they need
+    from tfgitops import __version__
+    from tfgitops.cli.environments import plugins_here
 
     names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins_here().plugins]
     print(f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})")

@@ -10,15 +10,10 @@ import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Verbose, Without
 from tfgitops.cli.completion import jobs
-from tfgitops.cli.environments import compiled, opened
-from tfgitops.compiler.compiled import Compiled, documents
-from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
-from tfgitops.pins.deliver import deliver
-from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines, named
-from tfgitops.report.show import show
-from tfgitops.spec.diagnostics import has_errors
+from tfgitops.cli.progress import erase, progress
 
 if TYPE_CHECKING:
+    from tfgitops.compiler.compiled import Compiled
     from tfgitops.review.restarts import Consent
 
 
@@ -47,6 +42,14 @@ def build(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Compile environments and write their manifests."""
+    from tfgitops.cli.environments import compiled, opened
+    from tfgitops.compiler.compiled import documents
+    from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
+    from tfgitops.pins.deliver import deliver
+    from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines
+    from tfgitops.report.show import show
+    from tfgitops.spec.diagnostics import has_errors
+
     if stdout and (check or format_ != "text"):
         raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
     if (check or stdout) and (restart or restart_all or pin_rest or queues_at_once):
@@ -65,7 +68,8 @@ def build(
         return show(found, format_, no_colour=no_color, verbose=verbose)
     given = {"all": restart_all, "pin_rest": pin_rest, "queues_at_once": queues_at_once}
     consent = None if check else _consent(results, jobs=frozenset(restart or ()), **given)
-    delivered = list(deliver(session, results, consent, _wait))
+    with progress(session, lambda: "comparing manifests"):
+        delivered = list(deliver(session, results, consent, _wait))
     files = [file for one in delivered for file in changed_files(one, check=check)]
     found += [diagnostic for one in delivered for diagnostic in one.diagnostics]
     if check and format_ not in {"text", "json"}:
@@ -83,7 +87,7 @@ def build(
 
 def _consent(results: list[Compiled], **given: Any) -> Consent:
     """Return the consent that a command line gives; raise BadParameter if it names a job that there is not."""
-    from tfgitops.review.restarts import Consent  # noqa: PLC0415 - a check asks for no consent
+    from tfgitops.review.restarts import Consent
 
     consent = Consent(**given)
     for name, hint in consent.unknown(results):
@@ -92,4 +96,7 @@ def _consent(results: list[Compiled], **given: Any) -> Consent:
 
 
 def _wait(folder: Path) -> None:
+    from tfgitops.report.buildreport import named
+
+    erase()
     sys.stderr.write(f"waiting for another build of {named(folder)}\n")

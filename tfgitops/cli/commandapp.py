@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tfgitops.report.show import Format, show
-from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import unreadable
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tfgitops.spec.diagnostics import Diagnostic
 
 EXIT_CODES = "Exit codes: 0 fine, 1 problems or differences, 2 wrong command line, 3 a bug of tfgitops."
 
@@ -29,6 +27,7 @@ def example(line: str) -> str:
     return f"Example: {line}. {EXIT_CODES}"
 
 
+Format = Literal["text", "json", "sarif", "github"]
 Form = Literal["text", "json"]
 """How the answer of a command is shown, where it is not about problems alone: the argument ``form``."""
 
@@ -60,29 +59,40 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             Path.cwd()  # all that is said names files relative to it
             code = command(*args, **kwargs)
             sys.stdout.flush()
-        except CompileError as error:
-            code = show(error.diagnostics, kwargs.get("format_", "text"), no_colour=kwargs.get("no_color", False))
-        except OSError as error:  # of a file: those of the streams end nothing (`tfgitops.__main__`)
-            code = show([_system_fault(error)], "text", no_colour=kwargs.get("no_color", False))
         except KeyboardInterrupt as error:
             where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))  # of a plugin that does not end
             print(f"interrupted{where}; what was written is whole", file=sys.stderr)
             code = 130
         except (typer.Exit, typer.BadParameter):
             raise
-        except Exception:  # noqa: BLE001 - the last net: a bug of ours has a code of its own
-            import traceback  # noqa: PLC0415 - for bugs alone
-
-            traceback.print_exc()
-            print("this is a bug of tfgitops; please report it with the lines above", file=sys.stderr)
-            code = 3
+        except Exception as error:  # noqa: BLE001 - the last net
+            code = _told(error, kwargs.get("format_", "text"), no_colour=kwargs.get("no_color", False))
         raise typer.Exit(code)
 
     return run
 
 
+def _told(error: Exception, form: Format, *, no_colour: bool) -> int:
+    """Show what a command raised, and return the exit code: a bug of ours has a code of its own."""
+    from tfgitops.report.show import show
+    from tfgitops.spec.diagnostics import CompileError
+
+    if isinstance(error, CompileError):
+        return show(error.diagnostics, form, no_colour=no_colour)
+    if isinstance(error, OSError):  # of a file: those of the streams end nothing (`tfgitops.__main__`)
+        return show([_system_fault(error)], "text", no_colour=no_colour)
+    import traceback
+
+    traceback.print_exception(error)
+    print("this is a bug of tfgitops; please report it with the lines above", file=sys.stderr)
+    return 3
+
+
 def _system_fault(error: OSError) -> Diagnostic:
     """Say what the system refuses, where nothing nearer to it said so."""
+    from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.disk import unreadable
+
     if isinstance(error.filename, str):
         return unreadable(Path(error.filename), error)
     message, hint = f"the system refuses: {error.strerror or error}", ""

@@ -10,15 +10,12 @@ from typing import Annotated
 
 import typer
 
-from tfgitops.cli.environments import opened
-from tfgitops.compiler.session import compile_all
-from tfgitops.spec.disk import shown
-from tfgitops.spec.git import run_git
-from tfgitops.spec.project import find_environments
-
 
 def _environments(incomplete: str) -> list[str]:
     """Offer the environments below `environments`, or below the folder that was begun."""
+    from tfgitops.spec.disk import shown
+    from tfgitops.spec.project import find_environments
+
     begun = Path(incomplete)
     top = begun if incomplete.endswith("/") else begun.parent
     if top == Path() and Path("environments").is_dir():
@@ -33,6 +30,9 @@ def jobs(ctx: typer.Context, incomplete: str) -> list[str]:
     wanted = {"pin": (False,), "unpin": (True,)}.get(ctx.info_name or "", (False, True))
 
     def names() -> Iterable[str]:
+        from tfgitops.cli.environments import opened
+        from tfgitops.compiler.session import compile_all
+
         results = compile_all(opened([Path(path) for path in paths], None))
         found = [(one.environment, job) for one in results if one.environment for job in one.environment.jobs]
         return dict.fromkeys(prefix.format(one.name) + job.name for one, job in found if bool(job.pin) in wanted)
@@ -42,6 +42,8 @@ def jobs(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def refs(incomplete: str) -> list[str]:
     """Offer Git's branches and tags."""
+    from tfgitops.spec.git import run_git
+
     listed = ("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
     return offered(incomplete, lambda: run_git(Path.cwd(), *listed).stdout.decode().split())
 

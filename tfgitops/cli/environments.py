@@ -6,17 +6,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.compiler.session import Session, compile_all, open_session
+from tfgitops.cli.progress import progress
 from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
     from tfgitops.compiler.compiled import Compiled
+    from tfgitops.compiler.session import Session
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Diagnostic
 
@@ -38,26 +39,26 @@ def _around() -> Path | None:
 
 def opened(given: list[Path] | None, no_plugin: Iterable[str] | None, **how: Any) -> Session:
     """Open the environments of a call as `open_session` does."""
+    from tfgitops.compiler.session import open_session
+
     return open_session(paths_of(given), no_plugin or (), **how)
 
 
 def compiled(session: Session, found: list[Diagnostic], *, strict: bool = False) -> list[Compiled]:
-    """Compile all environments of a call, and add to what was found; a terminal has a line of progress."""
-    results = compile_all(session, _progress(len(session.folders)))
+    """Compile all environments of a call, and add to what was found."""
+    from tfgitops.compiler.session import compile_all
+
+    doing, total = "compiling", len(session.folders)
+
+    def tell(index: int, folder: Path) -> None:
+        nonlocal doing
+        doing = f"compiling {shown(folder)}" + (f" ({index + 1} of {total})" if total > 1 else "")
+
+    with progress(session, lambda: doing):
+        results = compile_all(session, tell)
     results = [one.as_strict() for one in results] if strict else results
     found += [diagnostic for one in results for diagnostic in one.diagnostics]
     return results
-
-
-def _progress(total: int) -> Callable[[int, Path], None]:
-    def tell(index: int, folder: Path) -> None:
-        if total > 1 and sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[Kcompiling {shown(folder)} ({index + 1} of {total})")
-            if index + 1 == total:
-                sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    return tell
 
 
 def one_environment(path: Path) -> Path:
@@ -73,7 +74,7 @@ def one_environment(path: Path) -> Path:
 
 def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
-    from tfgitops.compiler.write import alone  # noqa: PLC0415 - for commands that write alone
+    from tfgitops.compiler.write import alone
 
     return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tfgitops.cli.commandapp import Form, NoColour, Paths, Without
-from tfgitops.cli.environments import compiled, opened
-from tfgitops.compiler.compiled import Compiled
-from tfgitops.report.imagelist import as_json, as_text, used_images
-from tfgitops.report.show import show
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered
+
+if TYPE_CHECKING:
+    from tfgitops.compiler.compiled import Compiled
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 def images(
@@ -22,6 +21,11 @@ def images(
     no_color: NoColour = False,
 ) -> int:
     """List every image, who uses it, and whether by digest."""
+    from tfgitops.cli.environments import compiled, opened
+    from tfgitops.report.imagelist import as_json, as_text, used_images
+    from tfgitops.report.show import show
+    from tfgitops.spec.diagnostics import CompileError, has_errors, ordered
+
     results: list[Compiled] = []
     found: list[Diagnostic] = []
     try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet
 from tfgitops.cli.completion import Environment, Jobs
-from tfgitops.cli.environments import one_environment, undisturbed
-from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
-from tfgitops.report.show import show
 
 
 def pin(
     env: Environment, jobs: Jobs, format_: FormatOption = "text", quiet: Quiet = False, no_color: NoColour = False
 ) -> int:
     """Pin jobs to their committed manifests, which are then kept byte for byte: writes `pin` into the spec."""
+    from tfgitops.cli.environments import one_environment, undisturbed
+    from tfgitops.pins.pinning import committed_names, pin_jobs, refuse_uncommitted
+    from tfgitops.report.show import show
+
     folder = one_environment(env)
     with undisturbed(folder):
         names = committed_names(folder, jobs)

@@ -10,8 +10,6 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.commandapp import Form, Without, command_app, example, guarded
-from tfgitops.cli.environments import plugins_here
-from tfgitops.spec.disk import shown
 
 app = command_app()
 
@@ -28,7 +26,8 @@ def list_(
     no_plugin: Without = None,
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
-    from tfgitops.report import pluginlist as report  # noqa: PLC0415 - each command of the group imports what it needs
+    from tfgitops.cli.environments import plugins_here
+    from tfgitops.report import pluginlist as report
 
     found = report.inventory(plugins_here(no_plugin))
     sys.stdout.write(report.as_json(found) if form == "json" else report.as_text(found))
@@ -48,7 +47,9 @@ def new(
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
-    from tfgitops.testing.scaffold.create import forms_of, write_local, write_package  # noqa: PLC0415
+    from tfgitops.cli.environments import plugins_here
+    from tfgitops.spec.disk import shown
+    from tfgitops.testing.scaffold.create import forms_of, write_local, write_package
 
     forms = forms_of(name, plugins_here())
     folder = output or Path(f"tfgitops-{name}")
@@ -80,7 +81,7 @@ def try_(
     refresh: Annotated[bool, typer.Option("--refresh", help="Write new expected results.")] = False,
 ) -> int:
     """Try a plugin on its cases, and check that it keeps the contract."""
-    from tfgitops.testing.cases import run  # noqa: PLC0415
+    from tfgitops.testing.cases import run
 
     tried = failed = 0
     for name, fault in run(path, refresh=refresh):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tfgitops.cli.commandapp import NoColour, Paths, Verbose, Without
 from tfgitops.cli.completion import refs
-from tfgitops.cli.environments import compiled, opened, paths_of
-from tfgitops.compiler.versionlock import check_lock
-from tfgitops.report.show import coloured, show
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, has_errors, ordered, without_notes
+from tfgitops.cli.progress import progress
+
+if TYPE_CHECKING:
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 def review(
@@ -33,15 +33,21 @@ def review(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Say what a change will do: which trainings restart, and why."""
-    from tfgitops.report import review_json, review_markdown, review_text  # noqa: PLC0415
-    from tfgitops.review.reviewall import review as collect  # noqa: PLC0415
+    from tfgitops.cli.environments import compiled, opened, paths_of
+    from tfgitops.compiler.versionlock import check_lock
+    from tfgitops.report import review_json, review_markdown, review_text
+    from tfgitops.report.show import coloured, show
+    from tfgitops.review.reviewall import review as collect
+    from tfgitops.spec.diagnostics import CompileError, has_errors, ordered, without_notes
 
     reviewed, session = None, None
     found: list[Diagnostic] = []
     try:
         session = opened(paths, no_plugin, keep_absent=True)
         found = check_lock(session)
-        reviewed = collect(session, compiled(session, found), paths_of(paths), against)
+        results = compiled(session, found)
+        with progress(session, lambda: "comparing with the base"):
+            reviewed = collect(session, results, paths_of(paths), against)
     except CompileError as error:
         found += error.diagnostics
     found = found if verbose else without_notes(found)

@@ -8,10 +8,6 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.commandapp import Form, Without
-from tfgitops.cli.environments import plugins_here
-from tfgitops.report import codes
-from tfgitops.report.codes import reference
-from tfgitops.targets.nearest import did_you_mean
 
 
 def rule(
@@ -25,6 +21,11 @@ def rule(
 
     Without CODE it lists all codes, those of plugins too.
     """
+    from tfgitops.cli.environments import plugins_here
+    from tfgitops.report import codes
+    from tfgitops.report.codes import reference
+    from tfgitops.targets.nearest import did_you_mean
+
     entries = reference(plugins_here(no_plugin).plugins)
     by_case = {known.upper(): entry for known, entry in entries.items()}
     if code and code.upper() not in by_case:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,10 +9,6 @@ from typing import Annotated, Literal
 import typer
 
 from tfgitops.cli.commandapp import Without
-from tfgitops.cli.environments import plugins_here
-from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.disk import unwritable
-from tfgitops.spec.schema.editors import for_editors
 
 
 def schema(
@@ -26,6 +21,13 @@ def schema(
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
+    import json
+
+    from tfgitops.cli.environments import plugins_here
+    from tfgitops.spec.diagnostics import CompileError
+    from tfgitops.spec.disk import unwritable
+    from tfgitops.spec.schema.editors import for_editors
+
     plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)

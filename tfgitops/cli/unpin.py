@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet, Without
 from tfgitops.cli.completion import Environment, Jobs
-from tfgitops.cli.environments import one_environment, opened, undisturbed
-from tfgitops.compiler.session import compile_all
-from tfgitops.pins.pinning import outlook, unpin_jobs
-from tfgitops.report.show import show
 
 
 def unpin(
@@ -19,6 +15,11 @@ def unpin(
     no_color: NoColour = False,
 ) -> int:
     """Take the pins of jobs out of the spec, and say what the next build does with each; one not pinned is an error."""
+    from tfgitops.cli.environments import one_environment, opened, undisturbed
+    from tfgitops.compiler.session import compile_all
+    from tfgitops.pins.pinning import outlook, unpin_jobs
+    from tfgitops.report.show import show
+
     folder = one_environment(env)
     session = opened([folder], no_plugin)
     with undisturbed(folder):

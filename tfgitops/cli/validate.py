@@ -7,11 +7,6 @@ from typing import Annotated
 import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet, Strict, Without
-from tfgitops.cli.environments import compiled, opened
-from tfgitops.compiler.versionlock import check_lock
-from tfgitops.report.buildreport import exceptions
-from tfgitops.report.show import show
-from tfgitops.spec.disk import shown
 
 
 def validate(
@@ -24,6 +19,12 @@ def validate(
     no_color: NoColour = False,
 ) -> int:
     """Make every check, and write nothing."""
+    from tfgitops.cli.environments import compiled, opened
+    from tfgitops.compiler.versionlock import check_lock
+    from tfgitops.report.buildreport import exceptions
+    from tfgitops.report.show import show
+    from tfgitops.spec.disk import shown
+
     session = opened(paths, no_plugin)
     found = check_lock(session, strict=strict)
     results = compiled(session, found, strict=strict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
+
+_MUCH = 50_000  # bytes of specs, which one core compiles in a fifth of a second
+_OVERHEAD = 500  # bytes that take as long as an environment without jobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +82,30 @@ def _one_of_several(root: Path, environments: Sequence[str]) -> Diagnostic:
 
 def compile_all(session: Session, progress: Callable[[int, Path], None] = lambda *_: None) -> list[Compiled]:
     """Compile each environment; a broken one does not stop the others."""
-    results = []
-    for index, folder in enumerate(session.folders):
-        progress(index, folder)
-        results.append(compile_environment(folder, session.plugins, session.project))
-    return check_sharing(results, session.plugins.codes)
+    return check_sharing(compile_each(session, session.folders, progress), session.plugins.codes)
+
+
+def compile_each(
+    session: Session, folders: Sequence[Path], progress: Callable[[int, Path], None] = lambda *_: None
+) -> list[Compiled]:
+    """Compile the environments of some folders, on several cores if there is much to do; a trace is for one core."""
+
+    def one(item: tuple[int, Path]) -> Compiled:
+        progress(*item)
+        return compile_environment(item[1], session.plugins, session.project)
+
+    if len(folders) > 1 and not session.plugins.traced and _is_much(folders):
+        from tfgitops.compiler.parallel import forks_for, in_parallel  # noqa: PLC0415 - for much work alone
+
+        if forks := forks_for(len(folders)):
+            return in_parallel(one, [*enumerate(folders)], forks)
+    return [*map(one, enumerate(folders))]
+
+
+def _is_much(folders: Iterable[Path]) -> bool:
+    """Tell whether forks pay, by the size of the specs, and of the files beside them, which they may extend."""
+    sizes = (
+        _OVERHEAD + sum(file.stat().st_size for file in (*folder.glob("*.yaml"), *folder.glob("jobs/*.yaml")))
+        for folder in (place for folder in folders for place in (folder, folder.parent))
+    )
+    return any(total > _MUCH for total in accumulate(sizes))

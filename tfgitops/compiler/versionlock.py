@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,8 +87,12 @@ def _differences(
 def _recorded(project: Project) -> dict[str, str] | None:
     path = project.root / LOCK
     try:
-        recorded = tomllib.loads(read_file(path).decode()) if kind_of(path) != "nothing" else None
-        unquoted = [name for name, version in (recorded or {}).items() if not isinstance(version, str)]
+        if kind_of(path) == "nothing":
+            return None
+        import tomllib  # noqa: PLC0415 - many repositories have no lock
+
+        recorded = tomllib.loads(read_file(path).decode())
+        unquoted = [name for name, version in recorded.items() if not isinstance(version, str)]
         broken = f"gives {unquoted[0]} no version in quotes" if unquoted else ""
     except (OSError, ValueError, RecursionError) as error:
         broken = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"

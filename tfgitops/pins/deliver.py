@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import alone, apply, compare
-from tfgitops.review.restarts import Guard
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from tfgitops.compiler.compiled import Compiled, File
     from tfgitops.compiler.session import Session
     from tfgitops.compiler.write import Difference
-    from tfgitops.review.restarts import Consent, Restart
+    from tfgitops.review.restarts import Consent, Guard, Restart
     from tfgitops.spec.diagnostics import Diagnostic
 
 
@@ -51,7 +50,10 @@ def deliver(
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
-    guard = Guard(session)
+    if consent is not None:
+        from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check restarts nothing
+
+        guard = Guard(session)
     compiled: list[tuple[Path, Compiled | None]] = [(one.folder, one) for one in results]
     for folder, given in [*compiled, *((folder, None) for folder in session.abandoned)]:
         one = Delivery(folder=folder, given=given, compiled=given)

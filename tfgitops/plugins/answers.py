@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator, SchemaError
-
 from tfgitops.plugins.faults import refusal
 from tfgitops.plugins.hookspecs import Accelerator, Object, SchemaFragment
 from tfgitops.plugins.plain import AnswerError, brief, check_route, expect, is_route, place_of, plain_map
@@ -157,6 +155,8 @@ def _accelerator(answer: Accelerator) -> Accelerator:
 
 
 def _fragment(answer: SchemaFragment) -> SchemaFragment:
+    from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - for plugins of others alone
+
     _expect_texts(answer, "site", "key")
     schema = plain_map(answer.schema, "schema", further=(float, type(None)))
     try:

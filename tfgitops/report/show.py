@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tfgitops.spec.diagnostics import compiler_codes, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
 
 
-Format = Literal["text", "json", "sarif", "github"]
-"""How problems are shown."""
-
-
 def show(
     diagnostics: Iterable[Diagnostic],
-    form: Format,
+    form: str,
     *,
     no_colour: bool,
     files: Iterable[tuple[str, str]] = (),
@@ -48,7 +44,7 @@ def show(
 
 
 def _rendered(
-    found: list[Diagnostic], form: Format, files: Iterable[tuple[str, str]], session: Session | None
+    found: list[Diagnostic], form: str, files: Iterable[tuple[str, str]], session: Session | None
 ) -> str:  # fmt: skip
     """Show what was found for other programs, each format imported when it is asked for."""
     if form == "json":

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.pipeline import compile_environment
+from tfgitops.compiler.session import compile_each
 from tfgitops.review import phrases
 from tfgitops.review.changes import identity, manifest_in
 from tfgitops.review.environmentreview import (
@@ -178,8 +179,11 @@ def _others(session: Session, found: Iterable[EnvironmentReview]) -> list[Compil
     beside = {*tops} - {root, *root.parents}
     folders = {folder for parent in beside for folder in survey(parent).environments}
     folders -= {*session.folders, *(one.folder for one in found)}
-    compiled = [compile_environment(folder, session.plugins, session.project) for folder in sorted(folders)]
-    return [one for one in compiled if one.ok and one.environment and one.environment.cluster in clusters]
+    return [
+        one
+        for one in compile_each(session, sorted(folders))
+        if one.ok and one.environment and one.environment.cluster in clusters
+    ]
 
 
 def _places(results: Iterable[Compiled], paths: Iterable[Path]) -> list[Path]:

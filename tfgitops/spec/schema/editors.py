@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec.schema.dialects import ONLY_WHOLE
 from tfgitops.spec.schema.specschema import joined_source
-from tfgitops.spec.schema.validation import ONLY_WHOLE
 from tfgitops.targets.kubernetes.schemafile import schema_file
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import WARNED, Problem, compiler_codes, quoted
@@ -39,6 +40,7 @@ _IMAGE_MAX = 1024
 _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
+@lru_cache(1 << 14, typed=True)
 def complain(form: str, value: Any) -> Problem | None:
     """Return what is wrong with a value of a named form, without its place, or None: other forms are annotations."""
     check = FORMATS.get(form)

@@ -7,8 +7,7 @@ spec, the table by which short forms are widened, and the schema for editors.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.spec.places import NOT_FROM
 from tfgitops.targets.kubernetes.schemafile import schema_file
@@ -27,8 +26,7 @@ SETTINGS = "settings"
 _HOLDERS = ("environment", "job", "role", "defaults")
 
 
-@dataclass(frozen=True, slots=True)
-class Widener:
+class Widener(NamedTuple):
     """How short forms below one place of the spec are widened; built once from the schema."""
 
     shorthand: tuple[str, ...]
@@ -69,8 +67,7 @@ class Widener:
                     yield from plan.marked(value[key], (*at, key))
 
 
-@dataclass(frozen=True, slots=True)
-class SpecSchema:
+class SpecSchema(NamedTuple):
     """The joined schema, its references resolved into one graph, and the widener made from it."""
 
     environment: Mapping[str, Any]
@@ -85,8 +82,7 @@ class SpecSchema:
     """For each plugin that says what its settings may be, by what it is called in messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(NamedTuple):
     """A fragment that has no place: its key is ``owned``, by a plugin or by the core, or there is no such site."""
 
     fragment: SchemaFragment
