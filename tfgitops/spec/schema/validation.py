@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ONLY_WHOLE = ("required", "oneOf", "dependentRequired", "minProperties", "not")
 """Keywords that one file need not keep, since what it lacks may stand in another."""
 
+_UNKNOWN_MAX = 100
 _FORMATTED = {str: "string", int: "integer"}
 
 
@@ -95,6 +96,7 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
         return
     known = schema.get("properties", {})
     patterns = schema.get("patternProperties", ())
+    unknown = 0
     for key, value in instance.items():
         if key in known or any(re.search(pattern, key) for pattern in patterns):
             continue
@@ -102,6 +104,8 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
             yield from _judge_once(validator, value, additional, key)
         elif "x-more" not in schema or did_you_mean(key, known, cutoff=SURE):
             yield ValidationError("unknown key", path=[key], instance=value)
+            if (unknown := unknown + 1) == _UNKNOWN_MAX:  # who reads a hundred knows about the others
+                return
 
 
 def _judge_once(validator: Any, value: Any, schema: Any, key: str) -> Errors:
