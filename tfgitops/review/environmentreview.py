@@ -48,7 +48,7 @@ def committed(base: Base, folders: Iterable[Path]) -> dict[str, Files]:
     return {
         folder: manifests.get(folder, {})
         for folder in sorted({*manifests, *specs})
-        if not any(_split(f"{folder}/{SPEC}", {other}) for other in known)  # a spec among manifests is none
+        if not _split(f"{folder}/{SPEC}", known)  # a spec among manifests is none
     }
 
 
