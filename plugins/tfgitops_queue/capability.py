@@ -63,7 +63,8 @@ def _limits(name: str, queues: Queues) -> dict[str, Limit]:
     found: dict[str, Limit] = {}
     for queue in reversed([*above(name, queues)]):
         parent = queues[queue].get("parent", "root")
-        beside = [other for other in queues if other != queue and queues[other].get("parent", "root") == parent]
+        among = queues if found else ()
+        beside = [other for other in among if other != queue and queues[other].get("parent", "root") == parent]
         for resource, (_, most, because) in found.items():
             for other in beside:
                 if taken := (queues[other].get("guarantee") or {}).get(resource):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from cProfile import Profile
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,23 +30,70 @@ JOB = "command: [python, train.py, --seed, '{number}']\nworker: 2\nenv: {{SEED: 
 CHANGES = {"a key of the core": ("a:1", "a:2"), "a key of a plugin": ("/data}", "/more}")}
 
 
-@pytest.mark.parametrize("command", [["build"], ["review", "--against", "HEAD"], ["build", "--pin-rest"]], ids=" ".join)
-@pytest.mark.parametrize("change", CHANGES)
-def test_many_files_of_jobs_take_as_many_calls_each_as_few(
-    change: str, command: list[str], repository: Repository
+LAYOUTS = ("files", "one", "from", "envs")
+REVIEW, PIN_REST = ["review", "--against", "HEAD"], ["build", "--pin-rest"]
+
+
+@pytest.mark.parametrize("command", [["build"], REVIEW, PIN_REST], ids=" ".join)
+@pytest.mark.parametrize(
+    ("change", "layout"),
+    [*((change, "files") for change in CHANGES), *(("a key of the core", layout) for layout in LAYOUTS[1:])],
+)
+def test_many_jobs_take_as_many_calls_each_as_few(
+    change: str, layout: str, command: list[str], repository: Repository
 ) -> None:
     calls = {}
     for count in (FIRST, SOME, MANY):
-        for number in range(count):
-            repository.write(f"environments/prod/jobs/job-{number}.yaml", JOB.format(number=number))
-        repository.write("environments/prod/environment.yaml", SPEC)
+        spec = _write(repository, layout, count)
         repository.build("--restart-all")
         repository.commit(str(count))
-        repository.edit("environments/prod/environment.yaml", CHANGES[change])
+        repository.edit(spec, CHANGES[change])
         said, calls[count] = _counted(command)
         assert "job-0" in said
-    assert calls[MANY].total() <= 2 * calls[SOME].total()
+    _assert_alike(calls)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_explanation_of_one_of_many_jobs_takes_as_many_calls_each_as_of_few(
+    layout: str, repository: Repository
+) -> None:
+    calls = {}
+    for count in (FIRST, SOME, MANY):
+        _write(repository, layout, count)
+        folder = "environments/prod-0" if layout == "envs" else "environments/prod"
+        said, calls[count] = _counted(["explain", folder, "job-0"])
+        assert "a:1" in said
+    _assert_alike(calls)
+
+
+def _write(repository: Repository, layout: str, count: int) -> str:
+    """Write as many jobs in a layout, and return the path of the file with the defaults."""
+    spec = "environments/prod/environment.yaml"
+    jobs = {f"job-{number}": JOB.format(number=number) for number in range(count)}
+    if layout == "files":
+        for name, text in jobs.items():
+            repository.write(f"environments/prod/jobs/{name}.yaml", text)
+        repository.write(spec, SPEC)
+        return spec
+    if layout == "from":
+        jobs = {
+            name: text if name == "job-0" else f"from: job-0\nenv: {{SEED: {name}}}\n" for name, text in jobs.items()
+        }
+    several = count // 5 if layout == "envs" else 0
+    blocks = [f"  {name}:\n{indent(text, '    ')}" for name, text in [*jobs.items()][: 5 if several else None]]
+    if several:
+        (repository.top / spec).unlink(missing_ok=True)
+        spec = "environments/base.yaml"
+    for number in range(several):
+        own = f"apiVersion: tfgitops/v1alpha1\nkind: Environment\nextends: ../base.yaml\nnamespace: ml-{number}\n"
+        repository.write(f"environments/prod-{number}/environment.yaml", own)
+    repository.write(spec, f"{SPEC}jobs:\n{''.join(blocks)}")
+    return spec
+
+
+def _assert_alike(calls: dict[int, Counter[str]]) -> None:
     many, some = calls[MANY], calls[SOME]
+    assert many.total() <= 2.1 * some.total()
     assert {name: (some[name], many[name]) for name in many if many[name] > 2.2 * some[name] + FEW} == {}
 
 

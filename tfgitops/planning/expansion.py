@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _OURS = re.compile(r"RUN|TASK_TYPE|TASK_INDEX|[A-Z0-9_]+_HOSTS").fullmatch
 _REFERENCE = re.compile(r"\$\$|\$\(([^()\s]+)\)")
 _SHELL_REFERENCE = re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_TELLING = re.compile(r"\$|TF_CONFIG|_INDEX").search
+"""Finds what only few texts have, and all that is looked for in them begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +35,20 @@ IN_SHELL = Place("command", ("command",), by_shell=True)
 
 
 def _texts(container: Mapping[str, Any]) -> Iterator[tuple[str, Place]]:
-    """Yield each text in which Kubernetes expands variables, with its place."""
+    """Yield each text in which Kubernetes expands variables, or that names ours, with its place."""
     for mount in container.get("volumeMounts") or ():  # before all others: a pod with a bad path does not start
-        yield mount.get("subPathExpr") or "", Place("subPathExpr", ("volumes",))
+        if path := mount.get("subPathExpr"):
+            yield path, Place("subPathExpr", ("volumes",))
     command = container.get("command", ())
     shell = runs_shell(command)
     for field in ("command", "args"):
         for index, text in enumerate(container.get(field, ())):
-            written_as_text = field == "command" and tuple(command[:2]) == SHELL
-            yield text, Place(field, (field,) if written_as_text else (field, index), shell)
+            if _TELLING(text):
+                written_as_text = field == "command" and tuple(command[:2]) == SHELL
+                yield text, Place(field, (field,) if written_as_text else (field, index), shell)
     for entry in container.get("env") or ():
-        yield entry.get("value") or "", Place("env", ("env", entry["name"]))
+        if _TELLING(value := entry.get("value") or ""):
+            yield value, Place("env", ("env", entry["name"]))
 
 
 def references(container: Mapping[str, Any]) -> dict[str, Place]:
@@ -53,11 +58,10 @@ def references(container: Mapping[str, Any]) -> dict[str, Place]:
     """
     found: dict[str, Place] = {}
     for text, place in _texts(container):
-        if "$" in text:
-            for name in filter(None, _REFERENCE.findall(text)):
-                found.setdefault(name, place)
-            for name in filter(_OURS, _SHELL_REFERENCE.findall(text) if place.by_shell else ()):
-                found.setdefault(name, IN_SHELL)
+        for name in filter(None, _REFERENCE.findall(text)):
+            found.setdefault(name, place)
+        for name in filter(_OURS, _SHELL_REFERENCE.findall(text) if place.by_shell else ()):
+            found.setdefault(name, IN_SHELL)
     return found
 
 
@@ -78,8 +82,6 @@ def misread(container: Mapping[str, Any], *, has_index: bool) -> Iterator[Proble
     """
     names = {entry["name"] for entry in container.get("env") or ()}
     for text, place in _texts(container):
-        if "$" not in text and "TF_CONFIG" not in text and "_INDEX" not in text:
-            continue
         for pattern, code, message, hint in _SLIPS:
             if (found := pattern.search(text)) and not (has_index and place.field != "env" and "_INDEX" in found[0]):
                 yield Problem(

@@ -109,14 +109,15 @@ class Trial:
     def exact(self, at: Route) -> Route | None:
         """Return the first key that sets a field directly."""
         alike = self._by_text.get(str(value_at(self.manifest, at)), ())
-        return next((route for route in alike if self.is_exact(route, at)), None)
+        there = (home(self.job, route) for route in alike)
+        return next((one for one in there if self.block(one) not in self._removed and self.is_exact(one, at)), None)
 
     @cached_property
     def _by_text(self) -> Mapping[str, list[Route]]:
-        """The candidates by the text of their value, so that few are tried for each field."""
+        """The routes of the values by their text, so that few are tried for each field."""
         found: dict[str, list[Route]] = {}
-        for route in self.candidates:
-            found.setdefault(str(written(self.job, route)), []).append(route)
+        for route, value in self._values:
+            found.setdefault(str(value), []).append(route)
         return found
 
     def is_exact(self, route: Route, at: Route) -> bool:
@@ -142,16 +143,18 @@ class Trial:
     @cached_property
     def candidates(self) -> list[Route]:
         """The routes of all values that the planner reads: of the roles, of the job and of the environment."""
-        job = self.job
-        blocks = [*((holder.route, said_by(holder)) for holder in holders(job)), ((), job.environment.data)]
-        found = [
-            (home(job, (*base, *inner)), value)
-            for base, block in blocks
-            for inner, value in leaves(block)
-            if inner and inner[0] not in self._drafts.foreign
-        ]
+        found = ((home(self.job, route), value) for route, value in self._values)
         routes = (route if value is not None else self._emptied(route) for route, value in found)
         return [route for route in dict.fromkeys(routes) if route and self.block(route) not in self._removed]
+
+    @property
+    def _values(self) -> Iterator[tuple[Route, Any]]:
+        """The innermost values that the planner reads, by the routes at which their holders have them."""
+        job = self.job
+        for base, block in (*((one.route, said_by(one)) for one in holders(job)), ((), job.environment.data)):
+            for inner, value in leaves(block):
+                if inner and inner[0] not in self._drafts.foreign:
+                    yield (*base, *inner), value
 
     def _emptied(self, route: Route) -> Route:
         """Return the route of the overlay map that a ``null`` leaves empty; an empty route if the map holds more."""

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tfgitops.spec.committed import read_header
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
@@ -20,6 +21,8 @@ from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from tfgitops.spec.committed import Header
 
     Json = dict[str, Any]
 
@@ -62,8 +65,9 @@ def field_changes(
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
-            inner = _join_path(path, key)
-            yield from field_changes(before.get(key, MISSING), after.get(key, MISSING), (*at, key), inner, (*was, key))
+            old, new = before.get(key, MISSING), after.get(key, MISSING)
+            if not (type(old) is type(new) is str and old == new):
+                yield from field_changes(old, new, (*at, key), _join_path(path, key), (*was, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _in_lists(before, after, at, path, was)
     elif type(before) is not type(after) or before != after:
@@ -177,10 +181,10 @@ def manifest_in(text: str) -> Json | None:
         value = parse(text)
     except TextError:
         return None
-    return value if _is_readable(value) else None
+    return value if _is_readable(value, read_header(text)) else None
 
 
-def _is_readable(value: Any) -> bool:
+def _is_readable(value: Any, header: Header | None) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
         return False
     metadata = value.get("metadata")
@@ -192,7 +196,8 @@ def _is_readable(value: Any) -> bool:
         return False
     if not isinstance(value.get("spec", {}), dict):
         return False
-    return not _has_defaults(value) or ("spec" in value and not stored(value).notes.faults)
+    intact = header is not None and header.intact  # so a compiler has judged it
+    return not _has_defaults(value) or ("spec" in value and (intact or not stored(value).notes.faults))
 
 
 def as_stored(manifest: Json) -> Json:

@@ -56,22 +56,20 @@ class CommitTree:
         name = self.name(path)
         if name in self.base.blobs:
             return "file"
-        if any(file.startswith(f"{name}/") for file in self.base.blobs):
+        if name in self.base.folders:
             return "folder"
         return "nothing" if self._content(name) is None else "file"
 
     def listed(self, folder: Path) -> dict[str, Kind]:
         """Return what is directly in a folder, by name, sorted, of the files that were listed."""
-        inside = "" if (name := self.name(folder)) == "." else f"{name}/"
-        below = (name[len(inside) :].partition("/") for name in sorted(self.base.blobs) if name.startswith(inside))
-        return {first: "folder" if slash else "file" for first, slash, _ in below}
+        return {**self.base.folders.get(self.name(folder), {})}
 
     def walk(self, top: Path, _: object) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield the files directly in a folder, and read those that differ in one go."""
         inside = f"{self.name(top)}/"
-        files = [name for name in self.base.blobs if name.startswith(inside) and "/" not in name[len(inside) :]]
-        self._read.update(self.base.read(name for name in files if name not in self._same))
-        yield str(top), [], [name[len(inside) :] for name in files]
+        names = [name for name, kind in self.listed(top).items() if kind == "file"]
+        self._read.update(self.base.read(path for path in map(inside.__add__, names) if path not in self._same))
+        yield str(top), [], names
 
     def read_file(self, path: Path, _: int = 0) -> bytes:
         """Return the content of a file; raise OSError if there is none."""

@@ -48,7 +48,7 @@ def committed(base: Base, folders: Iterable[Path]) -> dict[str, Files]:
     return {
         folder: manifests.get(folder, {})
         for folder in sorted({*manifests, *specs})
-        if not any(_split(f"{folder}/{SPEC}", {other}) for other in known)  # a spec among manifests is none
+        if not _split(f"{folder}/{SPEC}", known)  # a spec among manifests is none
     }
 
 
@@ -212,7 +212,10 @@ def _settled(one: EnvironmentReview, found: Sequence[Placed], base: Base, sessio
     touched = {change.path for change in changes if change.after is not None}
     unchanged = [planned for planned in one.compiled.objects if planned.path not in touched] if one.compiled else []
     groups: list[Group] = []
-    homes = {home: [change for other, change in found if other == home] for home, _ in found if home}
+    homes: dict[Path, list[Change]] = defaultdict(list)
+    for home, change in found:
+        if home:
+            homes[home].append(change)
     for home, moved in homes.items():
         there = base if home == one.folder else replace(base, moves={base.path(one.folder): base.path(home)})
         groups += groups_of(one.compiled, there, sort_changes(moved), session) if one.compiled else ()

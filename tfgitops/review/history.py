@@ -6,19 +6,21 @@ import io
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from hashlib import sha1, sha256
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import CompileError
-from tfgitops.spec.disk import is_there, kind_of, read_file
-from tfgitops.spec.git import run_git
+from tfgitops.spec.disk import folders_of, is_there, kind_of, read_file
+from tfgitops.spec.git import object_id, run_git
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from tfgitops.spec.disk import Kind
 
 DEFAULT_REF = "origin/HEAD"
 _DEEPEN = 100
@@ -57,7 +59,7 @@ class Base:
         """Return the content of any file of the commit, also of an unlisted one; None if there is none."""
         if path in self.blobs:
             return self.read([path])[path]
-        if "." in self.listed or any(f"{path}/".startswith(f"{folder}/") for folder in self.listed):
+        if not {".", path, *map(str, PurePosixPath(path).parents)}.isdisjoint(self.listed):
             return None
         result = _run(self.top, "cat-file", "blob", f"{self.commit}:{path}")
         return None if result.returncode else result.stdout
@@ -87,17 +89,31 @@ class Base:
                 found.setdefault(file, []).append(home.removeprefix("./"))
         return found
 
+    def homes_of(self, file: str, text: str) -> list[str]:
+        """Return those of these folders that have a manifest with a text."""
+        return self._by_content.get((file, object_id(text.encode(), len(self.commit))), [])
+
+    @cached_property
+    def _by_content(self) -> Mapping[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for file, home in ((path, home) for path, homes in self.homes.items() for home in homes):
+            found.setdefault((file, self.blobs[f"{home}/{MANIFESTS}/{file}".removeprefix("./")]), []).append(home)
+        return found
+
+    @cached_property
+    def folders(self) -> Mapping[str, Mapping[str, Kind]]:
+        """What is directly in each folder; see `folders_of`."""
+        return folders_of(self.blobs)
+
     def differs(self, path: str, text: str) -> bool:
         """Tell whether a file's text differs from the commit, by its object id."""
         blob = self.blobs.get(path)
-        return blob is None or blob != _object_id(text.encode(), len(blob))
+        return blob is None or blob != object_id(text.encode(), len(blob))
 
     def has_changed(self, file: Path) -> bool:
         """Tell whether a file differs from the commit, or only one of both has it."""
-        path = self.path(file)
-        if kind_of(file) != "file":
-            return path in self.blobs
-        return self.differs(path, read_file(file).decode(errors="replace"))
+        path, is_file = self.path(file), kind_of(file) == "file"
+        return self.differs(path, read_file(file).decode(errors="replace")) if is_file else path in self.blobs
 
     def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
         """Return the earlier versions of some files, the newest first, up to a limit."""
@@ -176,8 +192,7 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     result = _run(top, "merge-base", "HEAD", name)
     if result.returncode:
         raise _no_merge_base(top, name)
-    commit = result.stdout.decode().strip()
-    listed = _inside(top, folders)
+    commit, listed = result.stdout.decode().strip(), _inside(top, folders)
     return Base(top=top, ref=name, commit=commit, blobs=_blobs_of(top, commit, listed), listed=listed)
 
 
@@ -239,13 +254,6 @@ def _is_shallow(top: Path) -> bool:
 
 
 _no_base = partial(CompileError.of, "TF606")
-
-
-def _object_id(content: bytes, length: int) -> str:
-    """Return the id that Git gives a file; its length tells SHA-1 from SHA-256 repositories."""
-    data = b"blob %d\0" % len(content) + content
-    found = sha1(data, usedforsecurity=False).hexdigest()
-    return found if length == len(found) else sha256(data).hexdigest()
 
 
 def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:

@@ -119,9 +119,9 @@ class LastRuns:
         for one in jobs:
             ran, there = found.get(one.path), one.manifest["metadata"]["namespace"]
             stays = ran is not None and ran.namespace in ("", there)
-            for home in self.head.homes.get(one.path, ()):
-                same = not self.head.differs(_path(home, one.path), texts[one.path])
-                if (same or not stays) and self._gave(home, compiled.environment, str(one.because[-1])):
+            same = self.head.homes_of(one.path, texts[one.path])
+            for home in same if stays else self.head.homes.get(one.path, ()):
+                if self._gave(home, compiled.environment, str(one.because[-1])):
                     other = self._runs(self.head, home, [one.path])
                     found |= {path: run for path, run in other.items() if run.namespace == there}
         return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tfgitops.spec.document import Document
 
@@ -190,3 +190,18 @@ def shown(path: Path) -> str:
         return path.as_posix()
     except ValueError:
         return absolute.as_posix()
+
+
+def folders_of(files: Iterable[str]) -> dict[str, dict[str, Kind]]:
+    """Return what is directly in each folder of some files, by name, sorted; the folder at the top is `.`."""
+    found: dict[str, dict[str, Kind]] = {}
+    kind: Kind
+    for path in sorted(files):
+        above, kind = path, "file"
+        while above != ".":
+            folder, _, name = above.rpartition("/")
+            inside = found.setdefault(folder or ".", {})
+            if name in inside:
+                break
+            inside[name], above, kind = kind, folder or ".", "folder"
+    return found

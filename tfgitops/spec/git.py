@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from hashlib import sha1, sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,3 +41,10 @@ def newest_commit_day(folder: Path) -> str:
         return datetime.fromtimestamp(int(result.stdout), UTC).date().isoformat()
     except (OSError, ValueError, OverflowError):  # no Git, or a year that no calendar has
         return ""
+
+
+def object_id(content: bytes, length: int) -> str:
+    """Return the id that Git gives a file; its length tells SHA-1 from SHA-256 repositories."""
+    data = b"blob %d\0" % len(content) + content
+    found = sha1(data, usedforsecurity=False).hexdigest()
+    return found if length == len(found) else sha256(data).hexdigest()

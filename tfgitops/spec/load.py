@@ -11,7 +11,7 @@ from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
 from tfgitops.spec.disk import Disk, resolved, shown, unreadable
 from tfgitops.spec.document import Document
-from tfgitops.spec.places import NOT_EXTENDED, inherited
+from tfgitops.spec.places import LONGEST_CHAIN, NOT_EXTENDED, inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.yamltext import TextError, parse
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
 _WHOLE = ("the keys of an environment", "a job's own mapping")
+_TOO_LONG = ("TF106", f"more than {LONGEST_CHAIN} files extend one another", "join some of these files")
 _NOT_IN_A_JOB = {
     "apiVersion": f"leave it out: {SPEC} says it",
     "kind": f"leave it out: {SPEC} says it",
@@ -100,7 +101,7 @@ class Reader:
             if type(target) is not str or not target:
                 break  # validation says what is wrong with another type
             path = path.parent / target
-            if problem := self._refusal(target, path, names):
+            if problem := self._refusal(target, path, names) or (_TOO_LONG if len(names) == LONGEST_CHAIN else None):
                 code, message, hint = problem
                 self.say(code, message, document.span(("extends",)), hint)
                 break

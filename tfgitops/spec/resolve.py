@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec.committed import own_digest
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Environment, Job, Role
-from tfgitops.spec.places import NOT_FROM, NOT_INHERITED, Places
+from tfgitops.spec.places import LONGEST_CHAIN, NOT_FROM, NOT_INHERITED, Places
 from tfgitops.spec.schema.validation import validate
 from tfgitops.spec.strategy import infer
 from tfgitops.targets.nearest import did_you_mean
@@ -165,6 +165,7 @@ class _Resolver:
     def __init__(self, source: LoadedSpec, spec: dict[str, Any], schema: SpecSchema) -> None:
         self.problems: list[Problem] = []
         self.chains: dict[str, tuple[Route, ...]] = {}
+        self._too_long = False
         self._source = source
         self._spec = spec
         self._schema = schema
@@ -227,6 +228,13 @@ class _Resolver:
                 return tuple(chain)
             if target in chain:
                 self.problems.append(_circle(chain[chain.index(target) :]))
+                return tuple(chain)
+            if len(chain) == LONGEST_CHAIN:
+                message = f"more than {LONGEST_CHAIN} jobs start from one another"
+                hint = "let more of them start from the same job"
+                problem = Problem(code="TF106", message=message, at=("jobs", name, "from"), hint=hint)
+                self.problems += [problem] if not self._too_long else []  # all jobs further on have the same
+                self._too_long = True
                 return tuple(chain)
             chain.append(target)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Errors = Iterator[ValidationError]
 
+_UNKNOWN_MAX = 100
+
 
 def errors(value: Any, schema: Mapping[str, Any], *, part: bool) -> Errors:
     """Yield jsonschema's errors of a value, as the form of one file (``part``) or of the merged spec.
@@ -58,11 +60,14 @@ def _properties(validator: Any, properties: Any, instance: Any, schema: Any) -> 
 def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> Errors:
     if type(instance) is not dict or additional is True:
         return
+    unknown = 0
     for key in further(instance, schema):
         if additional is not False:
             yield from _judge(validator, instance[key], additional, key)
         elif "x-more" not in schema or did_you_mean(key, schema.get("properties", {}), cutoff=SURE):
             yield ValidationError("unknown key", path=[key], instance=instance[key])
+            if (unknown := unknown + 1) == _UNKNOWN_MAX:  # who reads a hundred knows about the others
+                return
 
 
 def _judge(validator: Any, value: Any, schema: Any, key: str) -> Errors:

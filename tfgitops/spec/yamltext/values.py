@@ -24,6 +24,7 @@ MAX_VALUES: Final = 1_000_000
 MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
+_DIGITS = frozenset("-0123456789")
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE).search
 _DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
@@ -64,7 +65,7 @@ def scalar(text: str) -> Any:
     """Give a plain scalar its value: text, unless it is one of the few typed forms."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    return int(text) if _INTEGER(text) else text
+    return int(text) if text[:1] in _DIGITS and _INTEGER(text) else text
 
 
 class _Builder:
@@ -146,20 +147,21 @@ class _Builder:
         value: dict[str, Any] = {}
         merged: list[dict[str, Any]] = []
         first: dict[str, Any] = {}
-        while type(event := self._next()) is not MappingEndEvent:
-            key = self._key(event)
-            inner_event = self._next()
+        following, spelled = self._next, self._events.spelled
+        while type(event := following()) is not MappingEndEvent:
+            plain = type(event) is ScalarEvent and event.ctag is event.anchor is None and not spelled
+            key = event.value if plain else self._key(event)
+            inner_event = following()
             inner = self._value(inner_event)
             if key is None:
                 continue
-            if key in first:
-                self._refuse_duplicate(key, event, first[key])
-            first.setdefault(key, event.start_mark)
+            if first.setdefault(key, event) is not event:
+                self._refuse_duplicate(key, event, first[key].start_mark)
             if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
                 value.setdefault(key, inner)
-            if self._events.spelled and start.flow_style and inner is None:
+            if spelled and start.flow_style and inner is None:
                 self._refuse_glued(key, event, inner_event)
         self._end = event.end_mark
         for source in merged:  # an earlier source wins over a later one, and what is written here over both
