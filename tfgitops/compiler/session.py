@@ -105,7 +105,7 @@ def compile_each(
 def _is_much(folders: Iterable[Path]) -> bool:
     """Tell whether forks pay, by the size of the specs, and of the files beside them, which they may extend."""
     sizes = (
-        _OVERHEAD + sum(file.stat().st_size for file in (*folder.glob("*.yaml"), *folder.glob("jobs/*.yaml")))
+        _OVERHEAD + sum(file.lstat().st_size for file in (*folder.glob("*.yaml"), *folder.glob("jobs/*.yaml")))
         for folder in (place for folder in folders for place in (folder, folder.parent))
     )
     return any(total > _MUCH for total in accumulate(sizes))
