@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -204,11 +203,10 @@ def test_no_order_of_plugins_changes_a_byte(repository: Plugged) -> None:
     repository.plugin("one", requirement("a") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "one", {})'))
     repository.plugin("two", requirement("b") + hook("tfgitops_schema", "", 'yield SchemaFragment("job", "two", {})'))
     repository.plugin("three", pod_patch('{"tolerations": [{"key": "a", "operator": "Exists"}]}'))
-    plugins = repository.discover("access", "gpu", "nodes", "notebook", "policy", "storage", "tensorboard")
-    texts = {
-        tuple(file.text for file in repository.compile(Plugins(order)).files) for order in permutations(plugins.plugins)
-    }
-    assert len(texts) == 1
+    plugins = repository.discover().plugins
+    turned = [(*plugins[index:], *plugins[:index]) for index in range(len(plugins))]
+    orders = (*turned, *(order[::-1] for order in turned))
+    assert len({tuple(file.text for file in repository.compile(Plugins(order)).files) for order in orders}) == 1
 
 
 @pytest.mark.parametrize("order", [("alpha", "beta"), ("beta", "alpha")])

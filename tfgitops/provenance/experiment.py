@@ -34,7 +34,7 @@ def _changed(data: Any, route: Route, choices: Iterable[Any]) -> Iterator[Any]:
 
 
 def _other(value: Any) -> Any:
-    """Return a similar value: a name, label or quantity stays one with another digit in front."""
+    """Return a similar value: a name, label or quantity stays one with another digit in front, a path gets two."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -43,7 +43,10 @@ def _other(value: Any) -> Any:
         return {key: _other(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_other(inner) for inner in value]
-    return f"3{value}" if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    folder, slash, name = value.rpartition("/")
+    return f"3{folder}/3{name}" if slash else f"3{value}"
 
 
 def followed(asked: Job | Environment, ask: Callable[[Route], Iterable[Any]], said: Any) -> list[Route]:
