@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def main() -> None:
     gc.disable()  # a compile leaves no garbage in circles, so looking for it costs time for nothing
     attach()
     try:
+        if sys.argv[1:] == ["--version"] and _told_versions():
+            sys.exit()
         from tfgitops.cli import app  # noqa: PLC0415 - imports leave garbage, too, and may open files
 
         app()
@@ -28,6 +31,16 @@ def main() -> None:
         sys.exit(detach(end.code if isinstance(end.code, int) else int(end.code is not None)))
     finally:
         gc.freeze()  # nor does the interpreter look for garbage when it exits
+
+
+def _told_versions() -> bool:
+    """Answer `--version` without the command line, whose import takes longer; tell whether that went well."""
+    from tfgitops.plugins.discovery import versions  # noqa: PLC0415
+
+    with suppress(Exception):  # the command line knows what to say
+        sys.stdout.write(f"{versions()}\n")
+        return True
+    return False
 
 
 class Stream:

@@ -69,11 +69,9 @@ app = typer.Typer(
 
 @guarded
 def _show_version() -> int:
-    from tfgitops import __version__
-    from tfgitops.cli.environments import plugins_here
+    from tfgitops.plugins.discovery import versions
 
-    names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins_here().plugins]
-    print(f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})")
+    print(versions())
     return 0
 
 

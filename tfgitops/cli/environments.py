@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.cli.progress import progress
-from tfgitops.plugins.discovery import discover
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
-from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
+from tfgitops.spec.project import SPEC, find_environments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.compiler.session import Session
-    from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Diagnostic
 
 
@@ -77,8 +75,3 @@ def undisturbed(folder: Path) -> AbstractContextManager[None]:
     from tfgitops.compiler.write import alone
 
     return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
-
-
-def plugins_here(without: Iterable[str] | None = None) -> Plugins:
-    """Return the plugins that `tfgitops build` would use for the environments of the working directory."""
-    return discover(read_project(find_root(Path.cwd() / "environments" / "any")), without or ())

@@ -26,7 +26,7 @@ def list_(
     no_plugin: Without = None,
 ) -> int:
     """List the plugins there are: versions, hooks, keys, codes, where each comes from, and what keeps it from use."""
-    from tfgitops.cli.environments import plugins_here
+    from tfgitops.plugins.discovery import plugins_here
     from tfgitops.report import pluginlist as report
 
     found = report.inventory(plugins_here(no_plugin))
@@ -47,7 +47,7 @@ def new(
     ] = None,
 ) -> int:
     """Write a new plugin that works, with a key, a check, patches and an object to change into yours."""
-    from tfgitops.cli.environments import plugins_here
+    from tfgitops.plugins.discovery import plugins_here
     from tfgitops.spec.disk import shown
     from tfgitops.testing.scaffold.create import forms_of, write_local, write_package
 

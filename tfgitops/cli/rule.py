@@ -21,7 +21,7 @@ def rule(
 
     Without CODE it lists all codes, those of plugins too.
     """
-    from tfgitops.cli.environments import plugins_here
+    from tfgitops.plugins.discovery import plugins_here
     from tfgitops.report import codes
     from tfgitops.report.codes import reference
     from tfgitops.targets.nearest import did_you_mean

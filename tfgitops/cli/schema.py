@@ -23,7 +23,7 @@ def schema(
     """Write the JSON Schema of a spec for editors, plugins included."""
     import json
 
-    from tfgitops.cli.environments import plugins_here
+    from tfgitops.plugins.discovery import plugins_here
     from tfgitops.spec.diagnostics import CompileError
     from tfgitops.spec.disk import unwritable
     from tfgitops.spec.schema.editors import for_editors

@@ -12,12 +12,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops import __version__
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins, isolation_of
 from tfgitops.plugins.faults import OutOfTimeError, failed_import, keys_unknown, unusable
 from tfgitops.plugins.hookspecs import API_VERSION
 from tfgitops.plugins.plain import brief
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import kind_of, resolved, shown
+from tfgitops.spec.project import find_root, read_project
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -44,6 +46,17 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
     found = [_installed(point, about[point.dist], seconds) for point in points if point.name not in without]
     found += [_local(project, name, seconds) for name in local if project and Path(name).stem not in without]
     return Plugins(tuple(_each_once(found)), seconds=seconds, traced=traced, without=without)
+
+
+def plugins_here(without: Iterable[str] | None = None) -> Plugins:
+    """Return the plugins that `tfgitops build` would use for the environments of the working directory."""
+    return discover(read_project(find_root(Path.cwd() / "environments" / "any")), without or ())
+
+
+def versions() -> str:
+    """Return the answer to `--version`."""
+    names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins_here().plugins]
+    return f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})"
 
 
 def hook_seconds() -> float:

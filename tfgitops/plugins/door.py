@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from tfgitops.plugins import hookspecs
-from tfgitops.plugins.answers import accept
 from tfgitops.plugins.faults import OutOfTimeError, failure, keys_unknown, misfit, told, unusable
-from tfgitops.plugins.keys import Claims, Keys, join_keys
 from tfgitops.spec.diagnostics import Diagnostic, Problem, compiler_codes
 from tfgitops.spec.model import read_only
 
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tfgitops.plugins.hookspecs import SchemaFragment
+    from tfgitops.plugins.keys import Keys
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
@@ -113,6 +112,8 @@ class Plugins:
     @cached_property
     def keys(self) -> Keys:
         """The keys that the plugins own; who is at fault there is asked for nothing else."""
+        from tfgitops.plugins.keys import Claims, join_keys  # noqa: PLC0415 - not for a list of plugins
+
         claims = []
         for plugin, call in self._calls("tfgitops_schema"):
             problems: list[Problem] = []
@@ -190,6 +191,8 @@ class Plugins:
         self, hook: str, plugin: Plugin, call: Call, at: Route, problems: list[Problem], **shown: Any
     ) -> list[Any]:
         """Ask one plugin: return its answers, and add what is wrong to ``problems``."""
+        from tfgitops.plugins.answers import accept  # noqa: PLC0415 - not for a list of plugins
+
         before, start = len(problems), time.perf_counter()
         try:
             with isolation_of(plugin, self.seconds):

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +111,8 @@ def failed_import(error: BaseException, file: str, seconds: float) -> str:
 
 def _where(error: BaseException, file: str) -> str:
     """Name the last line of the plugin's own that was run; else of what is neither ours nor Python's."""
+    from traceback import walk_tb  # noqa: PLC0415 - it imports much
+
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in lines if file and name.startswith(file.removesuffix("__init__.py"))]
     own = own or [(name, line) for name, line in lines if not _is_of_others(name)]

@@ -106,9 +106,11 @@ class Guard:
 
     def let_pass(self, compiled: Compiled) -> None:
         """Raise CompileError if no controller can apply a change of queues since HEAD."""
+        if (head := self._last.at(compiled)) is None:
+            return
         from tfgitops.review.reviewall import stuck_queues  # noqa: PLC0415 - few builds change queues
 
-        if stuck := [*stuck_queues(compiled, self._last.at(compiled))]:
+        if stuck := [*stuck_queues(compiled, head)]:
             raise CompileError(stuck)
 
     def restarts(self, compiled: Compiled, differences: Iterable[Difference]) -> list[Restart]:

@@ -89,11 +89,11 @@ def _kept(environments: Sequence[EnvironmentReview], base: Base) -> Kept:
     return kept
 
 
-def stuck_queues(compiled: Compiled, head: Base | None) -> Iterator[Diagnostic]:
+def stuck_queues(compiled: Compiled, head: Base) -> Iterator[Diagnostic]:
     """Yield a problem for each change of queues since HEAD that stays refused however often it is applied."""
-    was = committed(head, [compiled.folder]).get(head.path(compiled.folder)) if head else None
+    was = committed(head, [compiled.folder]).get(head.path(compiled.folder))
     routes = {planned.path: planned.because for planned in compiled.objects}
-    for one in with_refused(_on_its_clusters(compiled, was, head), {}) if head else ():
+    for one in with_refused(_on_its_clusters(compiled, was, head), {}):
         for change in one.changes:
             if change.stuck and compiled.environment:
                 at = (*routes[change.path], "queue") if change.is_job else routes[change.path]

@@ -125,7 +125,7 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
     short, files, job_short, job_files = (
-        _widener(one, key) or nothing for one in (environment, job) for key in ("x-shorthand", "x-file")
+        _widener(one, key, {}) or nothing for one in (environment, job) for key in ("x-shorthand", "x-file")
     )
     settings = {
         owner: {
@@ -263,17 +263,17 @@ def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def _widener(schema: Any, keyword: str, above: tuple[int, ...] = ()) -> Widener | None:
-    """Build the widener of a schema, or None where nothing below it has the keyword."""
-    if type(schema) is not dict or id(schema) in above:
-        return None
-    above = (*above, id(schema))
+def _widener(schema: Any, keyword: str, known: dict[int, Widener | None]) -> Widener | None:
+    """Build the widener of a schema, or None where nothing below it has the keyword; each is ``known`` by its id."""
+    if type(schema) is not dict or id(schema) in known:
+        return known.get(id(schema))
+    known[id(schema)] = None  # where a schema holds itself
     shapes = schema.get("properties", {}).items()
-    plans = {key: _widener(value, keyword, above) for key, value in shapes if key not in ("pod", "container")}
+    plans = {key: _widener(value, keyword, known) for key, value in shapes if key not in ("pod", "container")}
     properties = {key: plan for key, plan in plans.items() if plan}
-    others = _widener(schema.get("additionalProperties"), keyword, above)
-    items = _widener(schema.get("items"), keyword, above)
+    others = _widener(schema.get("additionalProperties"), keyword, known)
+    items = _widener(schema.get("items"), keyword, known)
     shorthand = tuple(schema.get(keyword, ()))
     if shorthand or properties or others or items:
-        return Widener(shorthand, properties, others, items)
-    return None
+        known[id(schema)] = Widener(shorthand, properties, others, items)
+    return known[id(schema)]
