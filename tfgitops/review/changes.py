@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tfgitops.spec.committed import read_header
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
@@ -16,13 +15,12 @@ from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
+from tfgitops.targets.volcano.lookalikes import is_clean
 from tfgitops.targets.volcano.loss import scale_down
 from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from tfgitops.spec.committed import Header
 
     Json = dict[str, Any]
 
@@ -181,10 +179,10 @@ def manifest_in(text: str) -> Json | None:
         value = parse(text)
     except TextError:
         return None
-    return value if _is_readable(value, read_header(text)) else None
+    return value if _is_readable(value) else None
 
 
-def _is_readable(value: Any, header: Header | None) -> bool:
+def _is_readable(value: Any) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
         return False
     metadata = value.get("metadata")
@@ -196,8 +194,14 @@ def _is_readable(value: Any, header: Header | None) -> bool:
         return False
     if not isinstance(value.get("spec", {}), dict):
         return False
-    intact = header is not None and header.intact  # so a compiler has judged it
-    return not _has_defaults(value) or ("spec" in value and (intact or not stored(value).notes.faults))
+    return not _has_defaults(value) or ("spec" in value and _is_storable(value))
+
+
+def _is_storable(manifest: Json) -> bool:
+    """Tell whether a server would store a Job or a Queue; of tasks that are alike, one is judged."""
+    tasks = manifest["spec"].get("tasks")
+    are_tasks = type(tasks) is list and all(type(one) is dict and type(one.get("template")) is dict for one in tasks)
+    return not stored(manifest, tasks=not (are_tasks and all(map(is_clean, tasks)))).notes.faults
 
 
 def as_stored(manifest: Json) -> Json:
