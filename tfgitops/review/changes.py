@@ -12,10 +12,11 @@ from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
+from tfgitops.targets.memo import by_content
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
-from tfgitops.targets.volcano.lookalikes import is_clean
+from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.loss import scale_down
 from tfgitops.targets.volcano.tasks import replicas_of
 
@@ -198,10 +199,16 @@ def _is_readable(value: Any) -> bool:
 
 
 def _is_storable(manifest: Json) -> bool:
-    """Tell whether a server would store a Job or a Queue; of tasks that are alike, one is judged."""
+    """Tell whether a server would store a Job or a Queue; of Jobs that are alike, one is judged."""
     tasks = manifest["spec"].get("tasks")
     are_tasks = type(tasks) is list and all(type(one) is dict and type(one.get("template")) is dict for one in tasks)
-    return not stored(manifest, tasks=not (are_tasks and all(map(is_clean, tasks)))).notes.faults
+    clean = are_tasks and all(map(is_clean, tasks))
+    return _is_storable_frame(frame(manifest)) if clean else not stored(manifest).notes.faults
+
+
+@by_content(1 << 12)
+def _is_storable_frame(manifest: Json) -> bool:
+    return not stored(manifest, tasks=False).notes.faults
 
 
 def as_stored(manifest: Json) -> Json:
