@@ -93,7 +93,7 @@ def _write(repository: Repository, layout: str, count: int) -> str:
 
 def _assert_alike(calls: dict[int, Counter[str]]) -> None:
     many, some = calls[MANY], calls[SOME]
-    assert many.total() <= 2.1 * some.total()
+    assert many.total() <= 2.0 * some.total()
     assert {name: (some[name], many[name]) for name in many if many[name] > 2.2 * some[name] + FEW} == {}
 
 

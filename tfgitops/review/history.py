@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,9 @@ class Base:
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the content of some files of the commit."""
         wanted = [path for path in paths if path in self.blobs]
-        return dict(zip(wanted, _cat(self.top, [self.blobs[path] for path in wanted]), strict=True))
+        ids = [self.blobs[path] for path in wanted]
+        contents = [_one(self.top, *ids)] if len(ids) == 1 else _cat(self.top, ids)
+        return dict(zip(wanted, contents, strict=True))
 
     def find(self, path: str) -> bytes | None:
         """Return the content of any file of the commit, also of an unlisted one; None if there is none."""
@@ -118,7 +120,7 @@ class Base:
     def earlier(self, paths: Sequence[str]) -> dict[str, list[bytes]]:
         """Return the earlier versions of some files, the newest first, up to a limit."""
         ids: dict[str, str] = {}
-        for *blobs, path in self._log(paths):
+        for *blobs, path in self._log(paths) if paths else ():
             ids.update({blob: path for blob in blobs if blob.strip("0")})
         versions: dict[str, list[bytes]] = {}
         ids = dict(list(ids.items())[:_VERSIONS_MAX])
@@ -254,6 +256,12 @@ def _is_shallow(top: Path) -> bool:
 
 
 _no_base = partial(CompileError.of, "TF606")
+
+
+@lru_cache(maxsize=8)
+def _one(top: Path, blob: str) -> bytes:
+    """Return the content of one object: of a file that many environments extend, it is asked again and again."""
+    return _cat(top, [blob])[0]
 
 
 def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:
