@@ -151,7 +151,7 @@ class SpecDifferences:
     def _of(self, job: Job) -> Iterator[SpecDifference]:
         """Yield the differences in a job, in the jobs that it starts from, and in `defaults`."""
         links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
-        if self._past.environment:
+        if len(self.differences) > 1 and self._past.environment:  # else no job starts from another one than before
             links |= dict.fromkeys(self._past.environment.places.chains.get(job.name, ()))
         for link in {**links, ("defaults",): None}:
             yield from self._at(link)
