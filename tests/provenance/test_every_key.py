@@ -119,6 +119,7 @@ OVERLAYS = {
 NO_FIELD = {
     "apiVersion", "kind", "volcano",  # one value each
     "cluster", "kustomization",  # where the manifests land, and the file beside them
+    "bootstrap.server", "bootstrap.repo", "bootstrap.revision", "bootstrap.namespace", "bootstrap.secret",  # files beside the manifests
 }  # fmt: skip
 """Keys with which no field moves."""
 

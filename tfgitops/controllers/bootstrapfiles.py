@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from tfgitops.spec.model import Environment
 
 KEY = "bootstrap"
+_ONE_SIDED = {
+    "server": ("argocd", "Argo CD", "Flux applies to the cluster in which it runs"),
+    "secret": ("flux", "Flux", "Argo CD finds the Secret of a repository by the URL in it"),
+}
 _NAME_MAX = 52
 """Flux writes the name of a Kustomization, with the folder behind it, into a label: 63 characters."""
 
@@ -66,14 +70,17 @@ class Target:
 
 def check_bootstrap(environment: Environment) -> Iterator[Problem]:
     """Find what `bootstrap` needs beside it, or cannot have."""
-    settings = environment.data.get(KEY)
+    settings = environment.data.get(KEY) or {}
     if settings and environment.gitops == "none":
         hint = "write `gitops: argocd` or `gitops: flux`: the objects are those of the controller"
         message = "`bootstrap` needs a controller, and `gitops` names none"
         yield Problem(code="TF204", message=message, at=(KEY,), on_key=True, hint=hint)
-    elif settings and environment.gitops == "flux" and "server" in settings:
-        message = "`server` is for Argo CD, and `gitops` is flux: Flux applies to the cluster in which it runs"
-        yield Problem(code="TF203", message=message, at=(KEY, "server"), on_key=True, hint="leave it out")
+        return
+    for key in settings.keys() & _ONE_SIDED.keys():
+        controller, title, instead = _ONE_SIDED[key]
+        if controller != environment.gitops:
+            message = f"`{key}` is for {title}, and `gitops` is {environment.gitops}"
+            yield Problem(code="TF203", message=message, at=(KEY, key), on_key=True, hint=f"leave it out: {instead}")
 
 
 def bootstrap_objects(

@@ -23,11 +23,14 @@ def flux_objects(target: Target) -> Iterator[tuple[str, Json]]:
     Nothing is forced, nothing is substituted, and runs outlive the Kustomization. The health checks count only with
     `wait`; a folder waits for its Volcano objects two minutes at most.
     """
-    namespace = target.settings.get("namespace", "flux-system")
+    namespace, secret = target.settings.get("namespace", "flux-system"), target.settings.get("secret")
     yield "flux/gitrepository.yaml", {
         "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
         "metadata": {"name": target.name, "namespace": namespace},
-        "spec": {"interval": "1m", "url": target.repo, "ref": _reference(target.revision)},
+        "spec": {
+            "interval": "1m", "url": target.repo, "ref": _reference(target.revision),
+            **({"secretRef": {"name": secret}} if secret else {}),
+        },
     }  # fmt: skip
     before = ""
     for folder in dict.fromkeys(planned.folder for planned in target.objects):

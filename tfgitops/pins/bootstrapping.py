@@ -50,8 +50,12 @@ def bootstrap_environment(
     assert environment is not None
     document = environment.places.documents[0]
     changes: dict[tuple[str, ...], Value | None] = {}
-    if not settings.items() <= (environment.data.get("bootstrap") or {}).items():
-        changes["bootstrap",] = {**(document.value.get("bootstrap") or {}), **settings}
+    known = environment.data.get("bootstrap") or {}
+    wanted = {key: value for key, value in settings.items() if known.get(key) != value}
+    if wanted and document.value.get("bootstrap"):
+        changes |= {("bootstrap", key): value for key, value in wanted.items()}
+    elif wanted:
+        changes["bootstrap",] = settings
     if environment.gitops != controller:
         changes["gitops",] = controller
     try:
@@ -66,8 +70,8 @@ def bootstrap_environment(
             done.bootstrap = compare_bootstrap(again.folder, again.bootstrap)
             apply(again.folder, again.bootstrap, done.bootstrap, BOOTSTRAP)
     except EditError as error:
-        wanted = "bootstrap: {" + ", ".join(f"{key}: {value}" for key, value in settings.items()) + "}"
-        hint = f"write `gitops: {controller}` and `{wanted}` by hand, then run `tfgitops build`"
+        block = ", ".join(f"{key}: {value}" for key, value in settings.items())
+        hint = f"write `gitops: {controller}` and `bootstrap: {{{block}}}` by hand, then run `tfgitops build`"
         message = f"{document.name} cannot be edited without changing anything else"
         raise CompileError.of("TF605", message, hint) from error
     except OSError as error:
