@@ -41,7 +41,7 @@ _GIT_URL = re.compile(
     re.ASCII,
 ).match
 _SCP_URL = re.compile(r"([\w.-]+@[\w.-]+):([\w./~-]+)\Z", re.ASCII).match
-_REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*\Z", re.ASCII).match
+_REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@#=-]*\Z", re.ASCII).match
 _SERVER = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:/[\w./-]*)?\Z", re.ASCII).match
 _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
