@@ -35,7 +35,6 @@ def test_argo_cds_objects_have_what_live_ones_needed(compile_spec: Callable[...,
     found = objects(compile_spec(spec("argocd")))
     assert list(found) == ["argocd/appproject.yaml", "argocd/application.yaml", "argocd-cm/argocd-cm.yaml"]
     application = found["argocd/application.yaml"]
-    assert "finalizers" not in application["metadata"]
     policy = application["spec"]["syncPolicy"]
     assert policy["automated"] == {"prune": True, "selfHeal": True}
     assert policy["retry"]["refresh"] is True
@@ -43,6 +42,12 @@ def test_argo_cds_objects_have_what_live_ones_needed(compile_spec: Callable[...,
     assert application["spec"]["project"] == found["argocd/appproject.yaml"]["metadata"]["name"]
     for word in ("Replace", "Force", "PruneLast"):
         assert word not in json.dumps(found)
+
+
+def test_runs_outlive_the_controllers_own_object(compile_spec: Callable[..., Result]) -> None:
+    assert "finalizers" not in objects(compile_spec(spec("argocd")))["argocd/application.yaml"]["metadata"]
+    found = objects(compile_spec(spec("flux"))).values()
+    assert {one["spec"]["deletionPolicy"] for one in found if one["kind"] == "Kustomization"} == {"Orphan"}
 
 
 def test_the_project_lets_write_what_the_compiler_writes(compile_spec: Callable[..., Result]) -> None:
@@ -90,7 +95,7 @@ def test_fluxs_kustomizations_are_a_chain_and_wait(compile_spec: Callable[..., R
         body = one["spec"]
         assert body.get("dependsOn") == before
         before = [{"name": one["metadata"]["name"]}]
-        assert (body["prune"], body["wait"], body["deletionPolicy"]) == (True, True, "Orphan")
+        assert (body["prune"], body["wait"]) == (True, True)
         assert body["sourceRef"]["name"] == source["metadata"]["name"]
         assert not {"force", "postBuild"} & body.keys()
     kinds = [one["spec"]["healthCheckExprs"][0]["kind"] for one in found.values()]

@@ -71,4 +71,6 @@ def _next(controller: Controller, folders: list[Path]) -> Iterator[str]:
     yield "next: run `tfgitops build`, commit, and push; then"
     if controller is Controller.argocd:
         yield f"  kubectl patch configmap argocd-cm --namespace argocd --patch-file {top}/argocd-cm/argocd-cm.yaml"
-    yield f"  kubectl apply --server-side -f {top}/{controller}/"
+        yield f"  kubectl apply --server-side -f {top}/argocd/appproject.yaml -f {top}/argocd/application.yaml"
+    else:
+        yield f"  kubectl apply --server-side -f {top}/flux/"

@@ -31,8 +31,10 @@ def argocd_objects(target: Target) -> Iterator[tuple[str, Json]]:
     """
     server = target.settings.get("server", _HERE)
     metadata = {"name": target.name, "namespace": target.settings.get("namespace", "argocd")}
+    first = {"argocd.argoproj.io/sync-wave": "-1"}  # without its project, an application is looked at after minutes
     yield "argocd/appproject.yaml", {
-        "apiVersion": _API, "kind": "AppProject", "metadata": metadata, "spec": _project(target, server),
+        "apiVersion": _API, "kind": "AppProject", "metadata": {**metadata, "annotations": first},
+        "spec": _project(target, server),
     }  # fmt: skip
     directory: Json = {"recurse": True}
     if target.environment.data.get("kustomization"):
