@@ -167,3 +167,24 @@ def test_a_file_that_cannot_be_edited_says_what_to_write() -> None:
     assert (result.exit_code, tree()) == (1, before)
     assert "TF605" in result.stderr
     assert f"write `gitops: argocd` and `bootstrap: {{repo: {REPO}}}` by hand" in result.stderr
+
+
+def test_a_new_level_of_queues_brings_its_kustomization_in_the_same_build() -> None:
+    put(SPEC, f"{HEAD}gitops: flux\nbootstrap: {{repo: '{REPO}'}}\nqueues: {{top: {{}}}}\n{TRAIN}")
+    assert run("build").exit_code == 0
+    edit(SPEC, "top: {}", "top: {}, vision: {parent: top}")
+    result = run("build")
+    assert f"created  {FILES}/flux/kustomization-cluster-2.yaml\n" in result.stdout
+    assert f"updated  {FILES}/flux/kustomization-workloads.yaml\n" in result.stdout
+    assert "Flux needs a Kustomization" not in result.stdout
+
+
+def test_a_file_that_cannot_be_written_leaves_the_spec_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", str(SPEC))
+
+    monkeypatch.setattr("tfgitops.pins.bootstrapping.replace_file", full)
+    before = tree()
+    result = run(*ARGOCD)
+    assert (result.exit_code, tree()) == (1, before)
+    assert "TF602" in result.stderr

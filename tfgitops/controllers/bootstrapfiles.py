@@ -9,7 +9,7 @@ from tfgitops.controllers.argocd import argocd_objects
 from tfgitops.controllers.fluxcd import flux_objects
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import Problem
-from tfgitops.spec.disk import is_there
+from tfgitops.spec.disk import is_there, resolved
 from tfgitops.targets.kubernetes.names import suggest_label
 from tfgitops.targets.volcano.identity import short_digest
 
@@ -92,7 +92,8 @@ def bootstrap_objects(
     the root.
     """
     if settings := environment.data.get(KEY):
+        root = resolved(root)
         top = next((folder for folder in (root, *root.parents) if is_there(folder / ".git")), root)
-        path = environment.folder.relative_to(top).as_posix()
+        path = resolved(environment.folder).relative_to(top).as_posix()
         target = Target(environment=environment, objects=objects, settings=settings, path=path)
         yield from {"argocd": argocd_objects, "flux": flux_objects}[environment.gitops](target)
