@@ -89,7 +89,8 @@ _SERVERS = ("first", "second")
 _SKIPPED = {
     "apiVersion": "a constant", "kind": "a constant", "volcano": "names one version so far",
     "extends": "brings keys, which do what stands here", "defaults": "brings keys to jobs, which do what stands here",
-    "jobs": "the jobs themselves", "from": "brings the keys of another job", "pin": "freezes a job",
+    "bootstrap": "is for files beside the manifests", "jobs": "the jobs themselves",
+    "from": "brings the keys of another job", "pin": "freezes a job",
 }  # fmt: skip
 
 

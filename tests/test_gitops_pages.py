@@ -1,9 +1,11 @@
-"""The objects for controllers that the guides show have what a live Argo CD and a live Flux were seen to need."""
+"""What the guides say of controllers is what a live Argo CD and a live Flux were seen to need."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+import textwrap
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
 import yaml
 from checkout import REPOSITORY
@@ -17,32 +19,15 @@ GUIDES = REPOSITORY / "docs" / "how-to"
 GITOPS = (REPOSITORY / "docs" / "explanation" / "gitops.md").read_text(encoding="utf-8")
 
 
-def shown(page: str, kind: str) -> list[dict[str, Any]]:
-    text = (GUIDES / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    return [one for block in blocks for one in yaml.safe_load_all(block) if one.get("kind") == kind]
-
-
-def test_fluxs_health_checks_are_waited_for() -> None:
-    folders = {one["spec"]["path"].rpartition("/")[2]: one["spec"] for one in shown("flux.md", "Kustomization")}
-    assert list(folders) == ["cluster", "cluster-2", "workloads"]
-    for folder, spec in folders.items():
-        (check,) = spec["healthCheckExprs"]
-        assert spec["wait"] is True
-        assert check["kind"] == ("Job" if folder == "workloads" else "Queue")
-    assert "Failed" in folders["workloads"]["healthCheckExprs"][0]["failed"]
-
-
-def test_runs_outlive_the_controllers_own_object() -> None:
-    workloads = shown("flux.md", "Kustomization")[-1]
-    assert (workloads["spec"]["prune"], workloads["spec"]["deletionPolicy"]) == (True, "Orphan")
-    (application,) = shown("argocd.md", "Application")
+def test_one_application_applies_the_applications_of_all_environments() -> None:
+    page = (GUIDES / "argocd.md").read_text(encoding="utf-8").partition("## Many environments")[2]
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    application = yaml.safe_load(block)
     assert "finalizers" not in application["metadata"]
-
-
-def test_argo_cd_takes_up_the_commit_that_mends_a_refused_one() -> None:
-    (application,) = shown("argocd.md", "Application")
-    assert application["spec"]["syncPolicy"]["retry"]["refresh"] is True
+    source = application["spec"]["source"]
+    assert fnmatch("prod/bootstrap/argocd/application.yaml", source["directory"]["include"])
+    assert not fnmatch("prod/bootstrap/argocd-cm/argocd-cm.yaml", source["directory"]["include"])
+    assert not fnmatch("prod/manifests/workloads/job-faces.yaml", source["directory"]["include"])
 
 
 def test_old_runs_are_pruned_and_not_deleted_by_the_label_of_their_training() -> None:
@@ -53,13 +38,16 @@ def test_old_runs_are_pruned_and_not_deleted_by_the_label_of_their_training() ->
 
 
 def test_a_queue_is_passed_over_by_flux_before_it_is_closed(compile_spec: Callable[..., Result]) -> None:
-    page = (GUIDES / "queues.md").read_text(encoding="utf-8").partition("**You close a queue.**")[2]
+    page = (GUIDES / "queues.md").read_text(encoding="utf-8").partition("## Close a queue")[2]
     (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert "reconcile: disabled" in block
-    result = compile_spec(f"gitops: flux\n{block}jobs: {{}}\n")
+    queues = textwrap.dedent(block).replace("queues:\n", "queues:\n  research: {}\n")
+    result = compile_spec(f"gitops: flux\n{queues}jobs: {{}}\n")
     assert result.codes == []
-    assert "kustomize.toolkit.fluxcd.io/reconcile: disabled" in result.files["cluster/queue-vision.yaml"]
+    skipped = "kustomize.toolkit.fluxcd.io/reconcile: disabled"
+    assert [path for path, text in result.files.items() if skipped in text] == ["cluster-2/queue-vision.yaml"]
     assert "before you close it" in (GUIDES / "flux.md").read_text(encoding="utf-8")
+    result = compile_spec(f"gitops: argocd\n{queues}jobs: {{}}\n")
+    assert skipped not in "".join(result.files.values())
 
 
 def test_one_page_says_how_each_controller_behaves() -> None:

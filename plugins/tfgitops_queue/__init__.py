@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops import Environment, Job, Object, Patch, Problem, SchemaFragment, hookimpl, quantity, read_schema
 from tfgitops_queue.capability import check_capability
-from tfgitops_queue.queuechecks import BUILT_IN, check_queue, check_use, levels, parents
+from tfgitops_queue.queuechecks import BUILT_IN, check_queue, check_use, drained, levels, parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,12 @@ CODES = {
     "QUEUE04": "queues whose parents lead round in a circle",
     "QUEUE05": "a gang that is larger than its queue",
     "QUEUE06": "a capability that limits less than it seems to",
+    "QUEUE07": "a job that would start in a queue which is drained",
 }
+
+
+_FLUX_SKIPS = "kustomize.toolkit.fluxcd.io/reconcile"
+"""Volcano refuses each write to a Closing queue, and one refused object blocks all of Flux's Kustomization."""
 
 
 @hookimpl
@@ -59,7 +64,10 @@ def tfgitops_objects(environment: Environment) -> Iterator[Object]:
     for name, level in levels(queues).items():
         if not queues[name].get("external") and name not in BUILT_IN:
             folder = "cluster" if level == 1 else f"cluster-{level}"
-            yield Object(_queue_manifest(name, queues[name]), ("queues", name), folder=folder, keep=True)
+            manifest = _queue_manifest(name, queues[name])
+            if environment.gitops == "flux" and drained(name, queues):
+                manifest["metadata"].setdefault("annotations", {})[_FLUX_SKIPS] = "disabled"
+            yield Object(manifest, ("queues", name), folder=folder, keep=True)
 
 
 @hookimpl

@@ -31,6 +31,11 @@ def levels(queues: Queues) -> dict[str, int]:
     }
 
 
+def drained(name: str, queues: Queues) -> str:
+    """Return the drained queue, this one or one above it, or nothing: Volcano closes a queue with its children."""
+    return next((other for other in above(name, queues) if queues[other].get("drain")), "")
+
+
 def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
     """Report what is wrong with the place of one queue."""
     queue = queues[name]
@@ -74,4 +79,10 @@ def check_use(job: Job, queues: Queues, above_others: Mapping[str, str]) -> Iter
             code="QUEUE02", message=f"the queue '{name}' has queues below it, so no job can run in it", at=at,
             found=name, hint=f"choose one below it, such as '{child}'",
             notes=(Note(message=f"'{child}' is below it", at=("queues", child)),),
+        )  # fmt: skip
+    elif queue := drained(name, queues):
+        yield Problem(
+            code="QUEUE07", message=f"the job '{job.name}' would start in the queue '{queue}', which is drained", at=at,
+            hint=f"if it runs, pin it: `tfgitops pin ENV {job.name}`; otherwise give it another queue, or remove it",
+            notes=(Note(message=f"'{queue}' is drained", at=("queues", queue, "drain")),),
         )  # fmt: skip

@@ -61,6 +61,7 @@ VALUES: dict[str, Any] = {
     "configMaps.*.files.0.text": None, "script.file.text": None,  # read, and never written in a spec
     "configMaps.0.name": ("data", "more"),
     "allow": None, "nodes": None, "policy": None,  # read by checks alone
+    "bootstrap": None,  # for files beside the manifests
     "from": ("other", "another"), "strategy": ("parameter-server", "none"),
     "completes": ("ps", "all"), "dependsOn.0": ("ps", "loader"),
     "replicas": (10, 11),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfgitops.targets.gitops import RULES, STEERING, WARNINGS, join_annotations, judge_steering, kept_by
+from tfgitops.targets.gitops import RULES, STEERING, WARNINGS, folder_news, join_annotations, judge_steering, kept_by
 
 SYNC = "argocd.argoproj.io/sync-options"
 HOOK = "argocd.argoproj.io/hook"
@@ -86,3 +86,11 @@ def test_options_stand_beside_ours(written: str, joined: str, lost: str) -> None
 def test_another_value_than_ours_is_lost() -> None:
     assert join_annotations({"w": "5"}, {"w": "1"}) == ({"w": "1"}, {"w": "5"})
     assert join_annotations({"w": "1"}, {"w": "1"}) == ({"w": "1"}, {})
+
+
+def test_where_bootstrap_writes_the_kustomizations_they_are_only_to_be_applied() -> None:
+    was, now = ["cluster/a.yaml", "cluster-2/b.yaml"], ["cluster/a.yaml", "workloads/c.yaml"]
+    (new, add), (gone, remove) = folder_news(was, now, bootstrap=True)
+    assert (new.split()[0], gone.split()[0]) == ("manifests/workloads", "manifests/cluster-2")
+    assert add.endswith("is in bootstrap/flux: apply that folder again, unless Flux applies it")
+    assert remove.endswith("and delete it")

@@ -18,6 +18,7 @@ COMMANDS = {
     "review": "environments/prod --against origin/main",
     "explain": "environments/prod resnet 'spec.tasks[worker].replicas'",
     "images": "environments/prod",
+    "bootstrap": "argocd --repo https://git.example.com/ml/trainings.git",
     "pin": "environments/prod resnet",
     "unpin": "environments/prod resnet",
     "schema": "-o schemas/environment.schema.json",

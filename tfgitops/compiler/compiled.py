@@ -15,7 +15,7 @@ from tfgitops.spec.diagnostics import as_errors, has_errors
 from tfgitops.targets.gitops import KUSTOMIZATION, kustomization
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfgitops.admission.allowances import Allowances, Allowed
     from tfgitops.planning.plan import Planned
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One generated file: its path relative to ``manifests/``, and its text."""
+    """One generated file: its path relative to ``manifests/`` or ``bootstrap/``, and its text."""
 
     path: str
     text: str
@@ -36,8 +36,8 @@ class File:
 class Compiled:
     """The result of one environment: all diagnostics, and without errors its files.
 
-    If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``allowances`` are the
-    exceptions, for what is found later.
+    If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``bootstrap`` are the files
+    beside the manifests, for the controller. ``allowances`` are the exceptions, for what is found later.
     """
 
     folder: Path
@@ -46,6 +46,7 @@ class Compiled:
     environment: Environment | None = None
     objects: tuple[Planned, ...] = field(default=(), repr=False)
     files: tuple[File, ...] = field(default=(), repr=False)
+    bootstrap: tuple[File, ...] = field(default=(), repr=False)
 
     @property
     def ok(self) -> bool:
@@ -64,16 +65,7 @@ class Compiled:
 
 def files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File]:
     """Yield a file for each object, in the order of applying, and the kustomizations if the spec asks for them."""
-    names = {
-        document.path: Path(os.path.relpath(document.path, environment.folder)).as_posix()
-        for document in environment.places.documents
-    }
-
-    def source(route: Route) -> str:
-        """Return the source for a header: a file, relative to the environment, and a route in it."""
-        document, written = environment.places.find(route)
-        return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
-
+    source = _sources(environment)
     for planned in objects:
         text = planned.text or with_header(emit(planned.manifest), source(planned.because), planned.own)
         yield File(path=planned.path, text=text)
@@ -81,6 +73,28 @@ def files(environment: Environment, objects: Iterable[Planned]) -> Iterator[File
         for folder, group in groupby(objects, key=lambda planned: planned.folder):
             body = emit(kustomization([planned.file for planned in group]))
             yield File(path=f"{folder}/{KUSTOMIZATION}", text=with_header(body, source(("kustomization",))))
+
+
+def bootstrap_files(environment: Environment, objects: Sequence[Planned], root: Path) -> Iterator[File]:
+    """Yield a file for each object by which a controller applies the environment, if the spec asks for them."""
+    from tfgitops.controllers.bootstrapfiles import KEY, bootstrap_objects  # noqa: PLC0415 - few specs ask for them
+
+    for path, manifest in bootstrap_objects(environment, objects, root):
+        yield File(path=path, text=with_header(emit(manifest), _sources(environment)((KEY,))))
+
+
+def _sources(environment: Environment) -> Callable[[Route], str]:
+    """Return what names the source of a header: a file, relative to the environment, and a route in it."""
+    names = {
+        document.path: Path(os.path.relpath(document.path, environment.folder)).as_posix()
+        for document in environment.places.documents
+    }
+
+    def source(route: Route) -> str:
+        document, written = environment.places.find(route)
+        return " ".join(filter(None, (names[document.path], ".".join(map(str, written[len(document.prefix) :])))))
+
+    return source
 
 
 def documents(results: Iterable[Compiled]) -> str:

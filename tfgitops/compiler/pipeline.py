@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfgitops.admission.admit import admit
-from tfgitops.compiler.compiled import Compiled, files
+from tfgitops.compiler.compiled import Compiled, bootstrap_files, files
 from tfgitops.compiler.findings import Findings, check_environment, check_manifests, check_sizes
 from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
@@ -29,19 +29,22 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
     """Compile the environment of a folder. Writes no file, and raises nothing for a bad spec or plugin."""
     findings = Findings(plugins)
     written: tuple[File, ...] = ()
+    bootstrap: tuple[File, ...] = ()
     try:
-        written = _compile(folder, plugins.afresh(), project, findings)
+        written, bootstrap = _compile(folder, plugins.afresh(), project, findings)
         left_over = findings.leftovers(finished=True)
     except CompileError as error:
         left_over = [*error.diagnostics, *findings.leftovers(finished=False)]
     return Compiled(
         folder=folder, diagnostics=tuple(ordered([*findings.found, *findings.faults, *left_over])),
         allowances=findings.allowances, environment=findings.environment, objects=tuple(findings.objects),
-        files=written,
+        files=written, bootstrap=bootstrap,
     )  # fmt: skip
 
 
-def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: Findings) -> tuple[File, ...]:
+def _compile(
+    folder: Path, plugins: Plugins, project: Project | None, findings: Findings
+) -> tuple[tuple[File, ...], tuple[File, ...]]:
     source = load(folder, project)
     findings.found += source.warnings
     if source.project.settings:
@@ -61,6 +64,10 @@ def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: 
     findings.add(places, problems)
     assert environment is not None  # else there was an error
     check_environment(environment, plugins, findings)
+    if "bootstrap" in environment.data:
+        from tfgitops.controllers.bootstrapfiles import check_bootstrap  # noqa: PLC0415 - few specs ask for the files
+
+        findings.add(places, check_bootstrap(environment))
 
     planner = Planner(environment, plugins, source.committed)
     objects = planner.plan()
@@ -76,4 +83,6 @@ def _compile(folder: Path, plugins: Plugins, project: Project | None, findings: 
     findings.environment = environment
     written = tuple(files(environment, objects))
     findings.tell(places, check_sizes(environment, written, objects))
-    return written
+    if "bootstrap" not in environment.data:
+        return written, ()
+    return written, tuple(bootstrap_files(environment, objects, source.project.root))

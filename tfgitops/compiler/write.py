@@ -1,4 +1,4 @@
-"""Write the compiled files into a folder of manifests. No other stage writes manifests."""
+"""Write the compiled files into the folders of an environment. No other stage writes manifests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tfgitops.spec.committed import MANIFESTS, existing, read_header
+from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS, existing, read_header
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import shown, unreadable, unwritable
 
@@ -20,7 +20,7 @@ except ImportError:  # Windows has no flock, so the user must not run two builds
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfgitops.compiler.compiled import File
 
@@ -36,19 +36,20 @@ State = Literal["missing", "stale", "edited", "orphan", "foreign"]
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Difference:
-    """One file that differs from its compiled text: its path relative to ``manifests/``, and how it differs."""
+    """One file that differs from its compiled text: its path below ``manifests/`` or ``bootstrap/``, and its state."""
 
     path: str
     state: State
 
 
-def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
+def compare(folder: Path, files: Iterable[File], place: str = MANIFESTS) -> list[Difference]:
     """Return the differences between an environment's manifests and its compiled files; write nothing.
 
-    Raises CompileError if a file of others or a link is in the way, or if a path leads out of ``manifests/``.
+    ``place`` is the folder of the environment that is compared. Raises CompileError if a file of others or a link is in
+    the way, or if a path leads out of the folder.
     """
     wanted = _texts(files)
-    top = folder / MANIFESTS
+    top = folder / place
     problems = []
     if top.is_symlink():
         problems.append(_in_the_way(top, _LINK))
@@ -75,14 +76,25 @@ def compare(folder: Path, files: Iterable[File]) -> list[Difference]:
     return sorted(differences, key=lambda difference: (order.get(difference.path, len(order)), difference.path))
 
 
+def compare_bootstrap(folder: Path, files: Sequence[File]) -> list[Difference]:
+    """Return the differences of ``bootstrap/``. Files of others are no difference: no controller applies them unasked.
+
+    Raises CompileError as `compare` does.
+    """
+    top = folder / BOOTSTRAP
+    if not files and (top.is_symlink() or not top.is_dir()):
+        return []
+    return [found for found in compare(folder, files, BOOTSTRAP) if found.state != "foreign"]
+
+
 def _texts(files: Iterable[File]) -> dict[str, str]:
     """Return the text of each file by its path.
 
-    Raises CompileError if a path is no file of a folder below ``manifests/``.
+    Raises CompileError if a path is no file of a folder below the folder that is written.
     """
     wanted = {file.path: file.text for file in files}
     if odd := [path for path in wanted if not _PATH(path)]:
-        message = f"{odd[0]} cannot be written: it is no file of a folder in {MANIFESTS}/"
+        message = f"{odd[0]} cannot be written: it is no file of a folder in {MANIFESTS}/ or {BOOTSTRAP}/"
         raise CompileError.of("TF602", message, "this is a bug of tfgitops; please report it")
     return wanted
 
@@ -99,13 +111,13 @@ def _state(text: str | None, expected: str | None) -> State | None:
     return "stale" if expected is not None else "orphan"
 
 
-def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]) -> None:
+def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference], place: str = MANIFESTS) -> None:
     """Write the files that differ, and remove our files that no spec compiles to; leave foreign files alone.
 
     ``differences`` are those that `compare` returned. Raises CompileError if a file cannot be written.
     """
     wanted = _texts(files)
-    top = folder / MANIFESTS
+    top = folder / place
     try:
         for difference in differences:
             if difference.path in wanted:

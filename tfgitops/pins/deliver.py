@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfgitops.compiler.write import alone, apply, compare
+from tfgitops.compiler.write import alone, apply, compare, compare_bootstrap
+from tfgitops.spec.committed import BOOTSTRAP
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Delivery:
     """What became of one environment; ``done`` unless something kept it from being written or compared.
 
     ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
-    where there is no spec any more. ``restarts`` are the jobs that would restart by accident.
+    where there is no spec any more. ``differences`` are those of the manifests, ``bootstrap`` those of the files beside
+    them. ``restarts`` are the jobs that would restart by accident.
     """
 
     folder: Path
@@ -32,6 +34,7 @@ class Delivery:
     compiled: Compiled | None
     done: bool = False
     differences: Sequence[Difference] = ()
+    bootstrap: Sequence[Difference] = ()
     restarts: Sequence[Restart] = ()
     pins: Sequence[str] = ()
     diagnostics: Sequence[Diagnostic] = ()
@@ -40,6 +43,11 @@ class Delivery:
     def files(self) -> Sequence[File]:
         """The files that the environment must have."""
         return self.compiled.files if self.compiled else ()
+
+    @property
+    def beside(self) -> Sequence[File]:
+        """The files that it must have in ``bootstrap/``."""
+        return self.compiled.bootstrap if self.compiled else ()
 
 
 def deliver(
@@ -61,6 +69,7 @@ def deliver(
             if given is None or given.ok:
                 if consent is None:
                     one.differences = compare(folder, one.files)
+                    one.bootstrap = compare_bootstrap(folder, one.beside)
                 else:
                     with alone(folder, lambda folder=folder: waiting(folder)):  # type: ignore[misc]
                         _write(one, session, consent, guard)
@@ -91,4 +100,7 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> N
     changes_queues = any("/queue-" in difference.path for difference in one.differences)
     if one.compiled and changes_queues and not consent.queues_at_once:
         guard.let_pass(one.compiled)
+    one.bootstrap = compare_bootstrap(one.folder, one.beside)
     apply(one.folder, one.files, one.differences)
+    if one.bootstrap:
+        apply(one.folder, one.beside, one.bootstrap, BOOTSTRAP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import printable
-from tfgitops.spec.committed import MANIFESTS
+from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS
 from tfgitops.spec.diagnostics import Diagnostic, counted
 from tfgitops.spec.disk import shown
 from tfgitops.targets.gitops import folder_news
@@ -31,14 +31,14 @@ _CHECKED = {
 
 def changed_files(one: Delivery, *, check: bool) -> list[tuple[str, str]]:
     """Return a word and the path of each file that was changed, or with ``check`` is different."""
-    top = shown(one.folder / MANIFESTS)
-    wanted = {file.path for file in one.files}
     found = []
-    for difference in one.differences if one.done else ():
-        state = difference.state
-        if state == "edited" and not check and difference.path not in wanted:
-            state = "orphan"
-        found.append((state if check else _DONE[state], f"{top}/{difference.path}"))
+    for place, files, differences in (MANIFESTS, one.files, one.differences), (BOOTSTRAP, one.beside, one.bootstrap):
+        top, wanted = shown(one.folder / place), {file.path for file in files}
+        for difference in differences if one.done else ():
+            state = difference.state
+            if state == "edited" and not check and difference.path not in wanted:
+                state = "orphan"
+            found.append((state if check else _DONE[state], f"{top}/{difference.path}"))
     return found
 
 
@@ -60,16 +60,16 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     yield from _folders(one)
     if not one.done:
         yield f"{named(one.folder)}: {'not checked, for the errors above' if check else 'nothing written'}"
-    elif one.files or one.differences:
+    elif one.files or one.differences or one.bootstrap:
         yield f"{named(one.folder)}: {_total(one.compiled)}: {_summary(one, check=check)}"
 
 
 def _folders(one: Delivery) -> Iterator[str]:
-    """Say what Flux makes of folders that come or go in an environment that had some."""
+    """Say what Flux makes of folders that come or go in an environment that had some, unless `bootstrap` writes it."""
     environment = one.compiled.environment if one.compiled and one.done else None
     wanted = {file.path for file in one.files}
     was = wanted ^ {found.path for found in one.differences if found.state == "missing" or found.path not in wanted}
-    if was and environment and environment.gitops == "flux":
+    if was and environment and environment.gitops == "flux" and not one.beside:
         yield from ("; ".join(news) for news in folder_news(was, wanted))
 
 
@@ -88,13 +88,14 @@ def _shortened(told: Sequence[str], *, everything: bool) -> Iterator[str]:
 
 
 def _summary(one: Delivery, *, check: bool) -> str:
-    if not one.differences:
+    differences = [*one.differences, *one.bootstrap]
+    if not differences:
         return "up to date" if check else "nothing changed"
-    foreign = sum(found.state == "foreign" for found in one.differences)
-    changed = len(one.differences) - foreign
+    foreign = sum(found.state == "foreign" for found in differences)
+    changed = len(differences) - foreign
     if check:
         advice = ["run `tfgitops build`"] * bool(changed) + ["move the foreign away"] * bool(foreign)
-        return f"{counted(len(one.differences), 'file')} not as compiled; {', and '.join(advice)}"
+        return f"{counted(len(differences), 'file')} not as compiled; {', and '.join(advice)}"
     tail = f"; {counted(foreign, 'foreign file')} left alone" if foreign else ""
     return f"{counted(changed, 'file') if changed else 'nothing'} changed{tail}"
 

@@ -204,7 +204,8 @@ def _folders(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
     if one.compiled and one.controller == "flux" and (one.state == "compared" or one.home != one.folder):
         top = f"{base.path(one.home)}/{MANIFESTS}/"
         was = [path.removeprefix(top) for path in base.blobs if path.startswith(top)]
-        for message, advice in folder_news(was, [file.path for file in one.compiled.files]):
+        paths = [file.path for file in one.compiled.files]
+        for message, advice in folder_news(was, paths, bootstrap=bool(one.compiled.bootstrap)):
             yield Risk("folders", one.name, message, advice)
 
 

@@ -121,15 +121,21 @@ MOVED = {
 """What to do where the manifests of an environment moved to another folder, by controller."""
 
 
-def folder_news(was: Iterable[str], now: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what Flux does about each folder of `manifests/` that comes or goes, and advice, from paths of files."""
+def folder_news(was: Iterable[str], now: Iterable[str], *, bootstrap: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield what Flux does about each folder of `manifests/` that comes or goes, and advice, from paths of files.
+
+    ``bootstrap`` is whether the compiler writes the Kustomizations, so that they come and go in the same commit.
+    """
+    ours = "its Kustomization {} in bootstrap/flux: apply that folder again, unless Flux applies it"
     old, new = ({path.partition("/")[0] for path in paths} for paths in (was, now))
     for folder in sorted(new - old):
         message = f"manifests/{folder} is new, and Flux needs a Kustomization for it"
-        yield message, "add one, and let that of the folder behind it depend on it"
+        advice = "add one, and let that of the folder behind it depend on it"
+        yield message, ours.format("is") if bootstrap else advice
     for folder in sorted(old - new):
         message = f"manifests/{folder} is gone: its Kustomization fails (path not found) and prunes nothing"
         advice = "remove it in the same commit, and let the one behind it depend on the one before"
+        advice = f"{ours.format('is no more')}, and delete it" if bootstrap else advice
         yield message, "delete its runs with kubectl" if folder == "workloads" else advice
 
 

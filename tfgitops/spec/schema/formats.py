@@ -37,6 +37,13 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?\Z"
 )
 _IMAGE_MAX = 1024
+_GIT_URL = re.compile(
+    r"(?P<scheme>https?|ssh)://(?:(?P<user>[^@/\s]*)@)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:/[\w.~%+-]+)+/?\Z",
+    re.ASCII,
+).match
+_SCP_URL = re.compile(r"([\w.-]+@[\w.-]+):([\w./~-]+)\Z", re.ASCII).match
+_REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@#=-]*\Z", re.ASCII).match
+_SERVER = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:/[\w./-]*)?\Z", re.ASCII).match
 _PLACEHOLDER = re.compile(r"\{\{|\$[({A-Za-z_]|<[^>]+>|%[({]")
 
 
@@ -257,6 +264,20 @@ def _is_pin(value: str) -> bool:
     return names.is_dns1035(stem) and _DIGEST(digits) is not None
 
 
+def _git_url(value: str) -> Problem | None:
+    """Refuse what Argo CD or Flux cannot fetch, and secrets; the message does not repeat them."""
+    expected, short = "https://HOST/PATH or ssh://git@HOST/PATH", _SCP_URL(value)
+    if short and "://" not in value:
+        return _wrong(f"'{value}' has no scheme, which Flux needs", expected, f"write ssh://{short[1]}/{short[2]}")
+    found = _GIT_URL(value)
+    if not found:
+        return _wrong(f"'{value.rpartition('@')[2]}' is not the URL of a Git repository", expected)
+    if ":" in (found["user"] or "") or (found["user"] and found["scheme"] != "ssh"):
+        hint = "leave it out, and give it to the controller in a Secret"
+        return _wrong("the URL holds a password or a token, which everyone can read in Git", expected, hint)
+    return None
+
+
 FORMATS: dict[str, Callable[[Any], Problem | None]] = {
     "allowed-code": _allowed_code, "amount": _amount, "annotation-key": _annotation_key, "cpu-amount": _cpu_amount,
     "dns-label": _label("a name in Kubernetes"), "dns-subdomain": _subdomain, "env-name": _env_name,
@@ -269,6 +290,12 @@ FORMATS: dict[str, Callable[[Any], Problem | None]] = {
         "`namespace`, {namespace: NAME, pods: {LABEL: VALUE}}, or a list of these",
     ),
     "day": _unless(_is_day, "is not a day of the calendar", "YYYY-MM-DD, such as 2026-12-31"),
+    "git-revision": _unless(
+        lambda value: _REVISION(value) and ".." not in value and not value.endswith((".lock", "/", ".")),
+        "is not a revision of Git", "a branch, refs/tags/TAG or a commit, such as main",
+    ),
+    "git-url": _git_url,
+    "server-url": _unless(_SERVER, "is not the address of a cluster", "https://HOST[:PORT]"),
     "duration": _unless(
         lambda value: is_duration(value) and value[0] not in "+-" and re.search("[1-9]", value),
         "is not a duration", "a number and a unit: s, m or h", "as in 30s, 10m or 1h30m",
