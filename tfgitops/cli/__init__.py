@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from tfgitops.cli.commandapp import command_app, example, guarded
 
 COMMANDS = {
+    "init": "trainings",
     "build": "environments/prod",
     "validate": "environments/prod",
     "rule": "TF201",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,7 +12,7 @@ from tfgitops.cli.commandapp import Without
 from tfgitops.cli.environments import plugins_here
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import unwritable
-from tfgitops.spec.schema.editors import for_editors
+from tfgitops.spec.schema.editors import as_text
 
 
 def schema(
@@ -29,7 +28,7 @@ def schema(
     plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
-    content = json.dumps(for_editors(plugins.fragments, job=which == "job"), indent=2, ensure_ascii=False) + "\n"
+    content = as_text(plugins.fragments, job=which == "job")
     if output is None:
         sys.stdout.write(content)
         return 0

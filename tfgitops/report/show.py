@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
 
 
-Format = Literal["text", "json", "sarif", "github"]
+Format = Literal["text", "json", "sarif", "github", "gitlab"]
 """How problems are shown."""
 
 
@@ -65,6 +65,10 @@ def _rendered(
         from tfgitops.report import as_github  # noqa: PLC0415
 
         return as_github.render(found, checkout)
+    if form == "gitlab":
+        from tfgitops.report import as_gitlab  # noqa: PLC0415
+
+        return as_gitlab.render(found, checkout)
     from tfgitops.report import as_sarif  # noqa: PLC0415
 
     return as_sarif.render(found, checkout, session.plugins.codes if session else compiler_codes())

@@ -6,6 +6,7 @@ overlay is a part, merged into others, so that nothing can be said of what it la
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.schema.specschema import joined_source
@@ -28,6 +29,11 @@ _PATTERNS = {
 """Forms that editors do not know by their names."""
 
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def as_text(fragments: Iterable[SchemaFragment], *, job: bool = False) -> str:
+    """Return the text of a schema file for editors."""
+    return json.dumps(for_editors(fragments, job=job), indent=2, ensure_ascii=False) + "\n"
 
 
 def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
