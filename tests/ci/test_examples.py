@@ -45,12 +45,7 @@ def calls_of(text: str) -> Iterator[list[str]]:
 
 
 CALLS = sorted(
-    {
-        (path.name, *call)
-        for path in EXAMPLES.values()
-        for text in scripts(read(path))
-        for call in calls_of(text)
-    }
+    {(path.name, *call) for path in EXAMPLES.values() for text in scripts(read(path)) for call in calls_of(text)}
     | {
         ("ci.md", *call)
         for code in re.findall("`(tfgitops [^`]+)`", (REPOSITORY / "docs/how-to/ci.md").read_text(encoding="utf-8"))
@@ -109,15 +104,22 @@ def test_shellcheck_finds_nothing_in_the_scripts(tmp_path: Path) -> None:
     names = sorted(str(path) for path in tmp_path.iterdir())
     # SC2154 and SC2034: each line of GitLab's scripts is a text of its own, and a variable may be of another line.
     done = subprocess.run(
-        [BIN / "shellcheck", "--shell=bash", "--exclude=SC2154,SC2034", *names], capture_output=True, text=True, check=False
+        [BIN / "shellcheck", "--shell=bash", "--exclude=SC2154,SC2034", *names],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout == ""
 
 
 def test_actionlint_finds_nothing_in_the_workflows() -> None:
     if not (program := shutil.which("actionlint")):
-        pytest.skip("actionlint is not here, and no wheel has it: go install github.com/rhysd/actionlint/cmd/actionlint")
-    done = subprocess.run([program, "-shellcheck", BIN / "shellcheck", *WORKFLOWS], capture_output=True, text=True)
+        pytest.skip(
+            "actionlint is not here, and no wheel has it: go install github.com/rhysd/actionlint/cmd/actionlint"
+        )
+    done = subprocess.run(
+        [program, "-shellcheck", BIN / "shellcheck", *WORKFLOWS], capture_output=True, text=True, check=False
+    )
     assert done.stdout == ""
 
 

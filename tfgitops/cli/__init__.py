@@ -23,6 +23,7 @@ COMMANDS = {
     "unpin": "environments/prod resnet",
     "schema": "-o schemas/environment.schema.json",
     "lock": "",
+    "migrate": "environments",
     "plugins": "",
 }
 """Each command with the arguments of its example. Its module is imported when it is called, to start quickly."""

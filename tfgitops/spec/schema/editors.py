@@ -68,7 +68,10 @@ def _part(schema: Any, prefix: str) -> Any:
             continue
         if key in ("properties", "patternProperties"):
             unread = schema.get("x-file", ())
-            out[key] = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
+            parts = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
+            former = {old: name for name, one in value.items() for old in one.get("x-formerly", ())}
+            told = {old: {"deprecated": True, "description": f"the former name of {former[old]}"} for old in former}
+            out[key] = parts | {old: {**parts[former[old]], **told[old]} for old in former}
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":

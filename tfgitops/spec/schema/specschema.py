@@ -81,6 +81,9 @@ class SpecSchema:
     files: Widener
     """The places of files of the repository, whose texts the compiler reads: see `tfgitops.spec.textfiles`."""
     job_files: Widener
+    former: Widener
+    """The keys that have former names: see `tfgitops.spec.formerkeys`."""
+    job_former: Widener
     settings: Mapping[str, Mapping[str, Any]]
     """For each plugin that says what its settings may be, by what it is called in messages."""
 
@@ -128,8 +131,9 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
     environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
-    short, files, job_short, job_files = (
-        _widener(one, key) or nothing for one in (environment, job) for key in ("x-shorthand", "x-file")
+    keywords = ("x-shorthand", "x-file", "x-formerly")
+    short, files, former, job_short, job_files, job_former = (
+        _widener(one, key) or nothing for one in (environment, job) for key in keywords
     )
     settings = {
         owner: {
@@ -138,7 +142,10 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
         }
         for owner, own in joined["settings"].items()
     }  # fmt: skip
-    return SpecSchema(environment, job, job["properties"]["worker"], short, job_short, files, job_files, settings)
+    return SpecSchema(
+        environment=environment, job=job, role=job["properties"]["worker"], widener=short, job_widener=job_short,
+        files=files, job_files=job_files, former=former, job_former=job_former, settings=settings,
+    )  # fmt: skip
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
