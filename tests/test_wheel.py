@@ -34,7 +34,7 @@ def test_wheel_holds_the_compiler_its_plugins_its_schemas_and_nothing_else(wheel
 
 
 def test_a_second_build_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Whatever the times and modes of the files are, and whichever folder they are in; the sdist gives that wheel, too."""
+    """Times, modes and folders of the files do not matter. The sdist gives the same wheel."""
     built = []
     for name in ("one", "another"):
         source = copy_sources(tmp_path / name)

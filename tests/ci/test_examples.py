@@ -97,6 +97,18 @@ def test_an_input_is_a_variable_and_no_text_of_a_script() -> None:
     assert {*re.findall(r"inputs\.([\w-]+)", action)} == {*read(EXAMPLES["action.yml"])["inputs"]}
 
 
+def test_the_page_gives_the_action_and_the_component_inputs_that_they_have() -> None:
+    page = (REPOSITORY / "docs/how-to/ci.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    [workflow] = [block for block in blocks if "jobs" in block and True in block]  # `on` is a truth to YAML 1.1
+    [call] = [one for one in workflow["jobs"]["check"]["steps"] if "tfgitops@" in one["uses"]]
+    assert call["with"].keys() <= read(EXAMPLES["action.yml"])["inputs"].keys()
+    [included] = next(block["include"] for block in blocks if "include" in block)
+    assert f"/{EXAMPLES['template.yml'].parent.name}@" in included["component"]
+    inputs = next(yaml.safe_load_all(EXAMPLES["template.yml"].read_text(encoding="utf-8")))["spec"]["inputs"]
+    assert included["inputs"].keys() <= inputs.keys()
+
+
 def test_shellcheck_finds_nothing_in_the_scripts(tmp_path: Path) -> None:
     found = [text for path in EXAMPLES.values() for text in scripts(read(path)) if path.name != HOOKS.name]
     for number, script in enumerate(found):

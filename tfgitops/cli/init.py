@@ -41,9 +41,8 @@ def _next_steps(path: Path) -> list[str]:
         steps.insert(0, (f"cd {path}", ""))
     if not is_there(path / ".git"):
         steps.insert(-1, ("git init --initial-branch=main", "CI runs on the branch main"))
-    steps[-1:-1] = [
-        (f"edit {ENVIRONMENTS}/base.yaml", "your image, and what all trainings share"),
-        (f"edit {ENVIRONMENTS}/prod/environment.yaml", "your trainings"),
-        ("tfgitops build", "then commit the specs with the manifests"),
-    ]
+    specs = {"base.yaml": "your image, and what all trainings share", "prod/environment.yaml": "your trainings"}
+    there = [name for name in specs if is_there(path / ENVIRONMENTS / name)]
+    steps[-1:-1] = [(f"edit {ENVIRONMENTS}/{name}", specs[name]) for name in there]
+    steps.insert(-1, ("tfgitops build", "then commit the specs with the manifests"))
     return [f"{command:<42}{reason}".rstrip() for command, reason in steps]
