@@ -123,6 +123,21 @@ def test_a_file_that_is_there_is_left_and_named(empty: Path) -> None:
     assert Path("tfgitops.lock").exists()
 
 
+def test_an_empty_folder_of_environments_is_filled(empty: Path) -> None:
+    Path("environments").mkdir()
+    assert run("init").exit_code == 0
+    assert Path(PROD).exists()
+
+
+def test_a_file_in_place_of_a_folder_is_an_error(empty: Path) -> None:
+    Path("file").touch()
+    assert run("init", "file").exit_code == 1
+    Path(".vscode").touch()
+    done = run("init")
+    assert done.exit_code == 1
+    assert "error[TF602]: .vscode/settings.json cannot be written" in done.output
+
+
 def test_ci_files_below_the_top_of_a_repository_would_not_be_read(empty: Path) -> None:
     done = run("init", "below")
     assert done.exit_code == 1

@@ -33,6 +33,7 @@ _OTHERS = {
     "README.md": "README.md.tmpl",
     "CODEOWNERS": "CODEOWNERS",
     ".gitattributes": "gitattributes",
+    ".gitignore": "gitignore",
     ".pre-commit-config.yaml": "pre-commit.yaml",
     ".vscode/settings.json": "vscode-settings.json",
     ".vscode/extensions.json": "vscode-extensions.json",
@@ -53,7 +54,8 @@ def write_repository(top: Path, gitops: str, hosts: tuple[str, ...]) -> Iterator
     _refuse_inside(top)
     others = _OTHERS | {target: source for host in hosts for target, source in _CI[host].items()}
     yield from _written(top, {target: _text(source) for target, source in others.items()})
-    if is_there(folder := top / ENVIRONMENTS):
+    folder = top / ENVIRONMENTS
+    if is_there(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         ours = {target: _text(source, gitops) for target, source in _SPECS.items()}
         if not all(_has(top / target, text) for target, text in ours.items()):
             yield folder, False
