@@ -200,6 +200,15 @@ def test_the_former_names_of_a_plugin_are_a_list(repository: Path) -> None:
     assert "`schema.x-formerly`" in run("validate").output
 
 
+def test_a_former_name_that_another_key_has_now_is_that_key(repository: Path) -> None:
+    Path("teams.py").write_text(PLUGIN.replace('"x-formerly": ["group"]', '"x-formerly": ["group", "image"]'))
+    built = run("build")
+    assert built.exit_code == 0, built.output
+    assert "image: tf:1" in Path("environments/prod/manifests/workloads/job-other.yaml").read_text()
+    former = json.loads(run("schema").stdout)["$defs"]["job"]
+    assert "deprecated" not in former.get("then", former)["properties"]["image"]
+
+
 def test_no_key_of_the_core_or_a_bundled_plugin_has_its_former_name_again() -> None:
     """The compiler would take the former name for the key that has it now."""
 

@@ -168,10 +168,10 @@ def test_next_steps_begin_with_those_that_are_missing(tmp_path: Path, monkeypatc
 
 def test_the_files_name_this_version(empty: Path) -> None:
     run("init")
-    for name in ("requirements.txt", ".pre-commit-config.yaml"):
+    for name in ("requirements-tfgitops.txt", ".pre-commit-config.yaml"):
         assert re.findall(r"tfgitops==([^\s,\]]+)", Path(name).read_text()) == [__version__]
     forks = (REPOSITORY / "docs" / "ci" / "github-fork-check.yaml").read_text()
-    assert "requirements.txt" in forks
+    assert "requirements-tfgitops.txt" in forks
     local = (REPOSITORY / "docs" / "ci" / "pre-commit-config.yaml").read_text()
     assert f"rev: v{__version__}\n" in local
 

@@ -29,7 +29,7 @@ _SPECS = {
 }
 _OTHERS = {
     PYPROJECT: "pyproject.toml.tmpl",
-    "requirements.txt": "requirements.txt",
+    "requirements-tfgitops.txt": "requirements-tfgitops.txt",
     "README.md": "README.md.tmpl",
     "CODEOWNERS": "CODEOWNERS",
     ".gitattributes": "gitattributes",

@@ -71,7 +71,7 @@ def _part(schema: Any, prefix: str) -> Any:
             parts = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
             former = {old: name for name, one in value.items() for old in one.get("x-formerly", ())}
             told = {old: {"deprecated": True, "description": f"the former name of {former[old]}"} for old in former}
-            out[key] = parts | {old: {**parts[former[old]], **told[old]} for old in former}
+            out[key] = {old: {**parts[former[old]], **told[old]} for old in former} | parts
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":

@@ -16,7 +16,7 @@ from tfgitops.targets.memo import by_content
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from tfgitops.plugins.hookspecs import SchemaFragment
     from tfgitops.targets.routes import Route
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SETTINGS = "settings"
 """The site of a key that is no key of the spec, but a setting of the plugin: see `tfgitops.plugins.settingsfile`."""
 
+_FORMER = "x-formerly"
 _HOLDERS = ("environment", "job", "role", "defaults")
 
 
@@ -131,7 +132,7 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
     environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
-    keywords = ("x-shorthand", "x-file", "x-formerly")
+    keywords = ("x-shorthand", "x-file", _FORMER)
     short, files, former, job_short, job_files, job_former = (
         _widener(one, key) or nothing for one in (environment, job) for key in keywords
     )
@@ -274,17 +275,21 @@ def _both(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def _widener(schema: Any, keyword: str, above: tuple[int, ...] = ()) -> Widener | None:
-    """Build the widener of a schema, or None where nothing below it has the keyword."""
+def _widener(schema: Any, keyword: str, above: tuple[int, ...] = (), taken: Container[str] = ()) -> Widener | None:
+    """Build the widener of a schema, or None where nothing below it has the keyword.
+
+    ``taken`` are names that the keyword cannot have: a former name that another key has now is that key.
+    """
     if type(schema) is not dict or id(schema) in above:
         return None
     above = (*above, id(schema))
     shapes = schema.get("properties", {}).items()
-    plans = {key: _widener(value, keyword, above) for key, value in shapes if key not in ("pod", "container")}
+    now = schema.get("properties", {}) if keyword == _FORMER else ()
+    plans = {key: _widener(value, keyword, above, now) for key, value in shapes if key not in ("pod", "container")}
     properties = {key: plan for key, plan in plans.items() if plan}
     others = _widener(schema.get("additionalProperties"), keyword, above)
     items = _widener(schema.get("items"), keyword, above)
-    shorthand = tuple(schema.get(keyword, ()))
+    shorthand = tuple(name for name in schema.get(keyword, ()) if name not in taken)
     if shorthand or properties or others or items:
         return Widener(shorthand, properties, others, items)
     return None
