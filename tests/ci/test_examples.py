@@ -14,7 +14,7 @@ import typer.main
 import yaml
 from checkout import REPOSITORY
 from installed import SOURCES
-from steps import BIN, EXAMPLES, put, read, step, steps_of, texts
+from steps import BIN, EXAMPLES, put, read, shell, step, steps_of, texts
 
 from tfgitops.cli import COMMANDS, app
 
@@ -107,6 +107,17 @@ def test_the_page_gives_the_action_and_the_component_inputs_that_they_have() -> 
     assert f"/{EXAMPLES['template.yml'].parent.name}@" in included["component"]
     inputs = next(yaml.safe_load_all(EXAMPLES["template.yml"].read_text(encoding="utf-8")))["spec"]["inputs"]
     assert included["inputs"].keys() <= inputs.keys()
+
+
+@pytest.mark.parametrize(
+    ("requirements", "called"),
+    [("", "install /opt/the action"), ("needed $(touch x).txt", "install --requirement needed $(touch x).txt")],
+)
+def test_the_action_installs_itself_or_a_file_of_requirements(tmp_path: Path, requirements: str, called: str) -> None:
+    put(tmp_path / "bin/pip", '#!/bin/sh\necho "$@"\n')
+    (tmp_path / "bin/pip").chmod(0o755)
+    done = shell(step("action.yml", "Install"), tmp_path, ACTION="/opt/the action", REQUIREMENTS=requirements)
+    assert (done.returncode, done.stdout) == (0, f"{called}\n")
 
 
 def test_shellcheck_finds_nothing_in_the_scripts(tmp_path: Path) -> None:

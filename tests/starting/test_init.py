@@ -14,7 +14,7 @@ import yaml
 from builder import cut
 from checkout import REPOSITORY
 from commandline import run
-from steps import shell
+from steps import EXAMPLES, read, shell, step
 
 from tfgitops import __version__
 from tfgitops.cli import app
@@ -58,21 +58,35 @@ def bash(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def recipe() -> dict[str, tuple[str, dict[str, str]]]:
-    """Return the scripts of the CI files in the working directory, but those that install and post."""
+    """Return the scripts of the CI files in the working directory, but those that install and post.
+
+    The action and the component have the same scripts for a folder that they are given.
+    """
     [job] = yaml.safe_load(Path(".github/workflows/tfgitops.yaml").read_text())["jobs"].values()
     github = {step["name"]: step["run"] for step in job["steps"] if "run" in step}
     gitlab = yaml.safe_load(Path(".gitlab-ci.yml").read_text())
-    review = [line for line in gitlab["tfgitops-review"]["script"] if "gitlab_note" not in line and "fetch" not in line]
-    where = {"BASE": "main", "GITHUB_STEP_SUMMARY": os.devnull, "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
+    component = read(EXAMPLES["template.yml"])
+    where = {
+        "BASE": "main", "GITHUB_STEP_SUMMARY": os.devnull, "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "FOLDER": "environments",
+    }  # fmt: skip
     [hook] = yaml.safe_load(Path(".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     scripts = {
         "GitHub's check": github["Check"],
         "GitHub's review": github["Review"],
         "GitLab's check": "\n".join(gitlab["tfgitops-check"]["script"]),
-        "GitLab's review": "\n".join(review),
+        "GitLab's review": _unposted(gitlab["tfgitops-review"]["script"]),
+        "the action's check": step("action.yml", "Check"),
+        "the action's review": step("action.yml", "Review"),
+        "the component's check": "\n".join(component["tfgitops-check"]["script"]),
+        "the component's review": _unposted(component["tfgitops-review"]["script"]),
         "pre-commit": hook["entry"],
     }
     return {name: (script, where) for name, script in scripts.items()}
+
+
+def _unposted(script: list[str]) -> str:
+    return "\n".join(line for line in script if "gitlab_note" not in line and "fetch" not in line)
 
 
 def codes() -> dict[str, int]:
@@ -89,7 +103,7 @@ def test_a_new_repository_passes_its_own_ci(repository: Path) -> None:
 def test_a_change_that_was_not_built_fails_its_ci(repository: Path) -> None:
     Path(PROD).write_text(cut(Path(PROD).read_text(), "replicas: 2, cpu: 4, memory: 8Gi}", "replicas: 3, cpu: 4}"))
     commit("not built")
-    assert {name for name, code in codes().items() if code} == {"GitHub's check", "GitLab's check", "pre-commit"}
+    assert {name for name, code in codes().items() if code} == {name for name in recipe() if "review" not in name}
     [result] = json.loads(Path("tfgitops.sarif").read_text())["runs"][0]["results"]
     assert result["ruleId"] == "TF612"
     [entry] = json.loads(Path("gl-code-quality-report.json").read_text())
