@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: build test check lint types imports bench schemas docs verdicts conformance conformance-tensorflow clean
+.PHONY: build test check lint types imports bench schemas docs dist verdicts conformance conformance-tensorflow clean
 
 build: $(VENV)/.installed
 	@$(BIN)/tfgitops build environments/prod
@@ -43,6 +43,14 @@ schemas: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/reference.py
 	$(BIN)/python conformance/updates.py
+
+# Builds the wheel and the sdist of a release into dist/, twice, and fails if the bytes differ.
+dist: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/hatchling build --directory dist
+	$(BIN)/hatchling build --directory dist/again
+	cd dist && for file in again/*; do cmp "$$file" "$${file#again/}" || exit 1; done && rm -r again && sha256sum *
 
 # Tries the admission model on recorded verdicts of the real Volcano; VERDICTS=DIR names other ones.
 verdicts: $(VENV)/.installed-dev

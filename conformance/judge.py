@@ -33,7 +33,7 @@ from tfgitops import discover
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-COMMITTED = ("environments", "tests/cases/ok")
+COMMITTED = ("environments", "tests/cases/ok", "tests/releases")
 VERDICTS = ("refused", "pruned", "drifted", "rewritten")
 WRONG = (*VERDICTS, "misread", "misbuilt", "misjudged", "disagreements")
 LOOKED_AT = ("objects", "files", "folders", "kustomized", "updates", "kept", "swept", "compiled")

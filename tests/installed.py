@@ -24,13 +24,24 @@ def run(*command: str | Path, cwd: Path, code: int = 0) -> str:
     return result.stdout if code == 0 else result.stdout + result.stderr
 
 
+SOURCES = ("tfgitops", "plugins", "schemas", "pyproject.toml", "README.md", "LICENSE")
+"""All that the wheel is built from."""
+
+
+def copy_sources(place: Path) -> Path:
+    """Copy what the wheel is built from, and nothing but what is committed or would be."""
+    for path in (REPOSITORY / name for name in SOURCES):
+        if path.is_dir():
+            shutil.copytree(path, place / path.name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, place)
+    return place
+
+
 def build_wheel(place: Path) -> Path:
-    """Build the wheel from a copy of the repository, which holds nothing but what is committed or would be."""
-    for name in ("tfgitops", "plugins", "schemas"):
-        shutil.copytree(REPOSITORY / name, place / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / name, place / "source" / name)
-    [built] = build_wheels(place, place / "source")
+    """Build the wheel from a copy of the repository."""
+    [built] = build_wheels(place, copy_sources(place / "source"))
     return built
 
 

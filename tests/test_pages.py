@@ -23,6 +23,8 @@ PAGES = sorted(
 ENTRIES = REPOSITORY / "tfgitops" / "spec" / "diagnostics.md"
 """Its text goes into docs/diagnostics.md, so its links lead on from there."""
 FOLLOWED = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+_MERGE_BASE = re.compile(r"merge base [0-9a-f]{10}")
+"""The hash of a commit with all files of `tfgitops init`: it changes with every word of a schema."""
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -66,7 +68,8 @@ def test_a_page_is_followed_and_says_what_it_shows(
     """Do in an empty folder what the page says; ``--refresh`` writes the output of its commands anew."""
     shown = page.read_text(encoding="utf-8")
     fresh = Reader(tmp_path, monkeypatch).follow(shown)
-    if request.config.getoption("tfgitops_refresh"):
+    same = _MERGE_BASE.sub("", shown) == _MERGE_BASE.sub("", fresh)
+    if request.config.getoption("tfgitops_refresh") and not same:
         page.write_text(fresh, encoding="utf-8")
-        shown = fresh
-    assert shown == fresh
+    else:
+        assert same or shown == fresh

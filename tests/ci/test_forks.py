@@ -1,4 +1,4 @@
-"""docs/ci: a stranger's pull request gives its specs, and none of its plugins is ever run."""
+"""CI files: a stranger's pull request gives its specs, and none of its plugins is ever run."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_links_of_a_stranger_are_not_taken(fork: Path) -> None:
 
 
 def test_the_fork_workflow_has_no_rights_and_the_other_one_no_checkout() -> None:
-    check, comment = read(EXAMPLES / "github-fork-check.yaml"), read(EXAMPLES / "github-fork-comment.yaml")
+    check, comment = read(EXAMPLES["github-fork-check.yaml"]), read(EXAMPLES["github-fork-comment.yaml"])
     assert check["permissions"] == {"contents": "read"}
     assert list(check[True]) == ["pull_request"]  # `on` is a truth to YAML 1.1
     assert not any("secrets." in text or "github.token" in text for text in texts(check))

@@ -1,4 +1,4 @@
-"""docs/ci: what is uploaded and posted, once, and then anew."""
+"""CI files: what is uploaded and posted, once, and then anew."""
 
 from __future__ import annotations
 
@@ -133,14 +133,14 @@ def test_a_review_that_no_comment_can_hold_is_in_the_summary(tmp_path: Path) -> 
 
 
 def test_a_job_of_gitlab_posts_what_it_has_and_fails_then(tmp_path: Path) -> None:
-    script = "\n".join(read(EXAMPLES / "gitlab.yaml")["tfgitops-review"]["script"])
-    put(tmp_path / "ci/gitlab_note.py", "import sys; open('note', 'w').write(sys.stdin.read())\n")
+    script = "\n".join(read(EXAMPLES["gitlab.yaml"])["tfgitops-review"]["script"])
+    put(tmp_path / "bin/python", "#!/bin/sh\ncat > note\n")
     put(tmp_path / "bin/git", "#!/bin/sh\nexit 1\n")
     said = {"echo fine": "fine\n", "echo some; exit 1": "some\n"}
     said["echo bad >&2; exit 1"] = "### tfgitops, no review\n\n    bad\n"
     for command, text in said.items():
         put(tmp_path / "bin/tfgitops", f"#!/bin/sh\n{command}\n")
-        for name in ("git", "tfgitops"):
+        for name in ("git", "python", "tfgitops"):
             (tmp_path / "bin" / name).chmod(0o755)
         done = shell(script, tmp_path, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main")
         assert done.returncode == int("exit 1" in command)
@@ -157,8 +157,7 @@ def test_the_check_of_github_leaves_a_log_to_upload(prod: Path) -> None:
 
 def test_the_check_of_gitlab_leaves_a_report_of_its_problems(prod: Path) -> None:
     put(prod / "environments/größe 1/environment.yaml", f"{HEAD}jobs: {{train: {{image: 'tf:1', wroker: 1}}}}\n")
-    shutil.copytree(EXAMPLES, prod / "ci")
-    script = "\n".join(read(EXAMPLES / "gitlab.yaml")["tfgitops-check"]["script"])
+    script = "\n".join(read(EXAMPLES["gitlab.yaml"])["tfgitops-check"]["script"])
     outcome = shell(script, prod)
     assert outcome.returncode == 1
     assert "error[TF201]: unknown key 'wroker'" in outcome.stderr
@@ -204,7 +203,7 @@ def test_a_note_is_written_once_and_then_anew(tmp_path: Path) -> None:
             "CI_MERGE_REQUEST_IID": "4", "TFGITOPS_TOKEN": "secret", "no_proxy": "*",
         }  # fmt: skip
         for text in ("first", "second"):
-            shell(f"echo {text} | python {EXAMPLES}/gitlab_note.py", tmp_path, **where).check_returncode()
+            shell(f"echo {text} | python -m tfgitops.starting.gitlab_note", tmp_path, **where).check_returncode()
         server.shutdown()
     base = "/projects/3/merge_requests/4/notes"
     assert done == [f"POST {base} {MARK}\nfirst\n", f"PUT {base}/2 {MARK}\nsecond\n"]

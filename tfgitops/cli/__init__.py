@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from tfgitops.cli.commandapp import command_app, example, guarded
 
 COMMANDS = {
+    "init": "trainings",
     "build": "environments/prod",
     "validate": "environments/prod",
     "rule": "TF201",
@@ -23,6 +24,7 @@ COMMANDS = {
     "unpin": "environments/prod resnet",
     "schema": "-o schemas/environment.schema.json",
     "lock": "",
+    "migrate": "environments",
     "plugins": "",
 }
 """Each command with the arguments of its example. Its module is imported when it is called, to start quickly."""

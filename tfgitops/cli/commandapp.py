@@ -27,7 +27,7 @@ def example(line: str) -> str:
     return f"Example: {line}. {EXIT_CODES}"
 
 
-Format = Literal["text", "json", "sarif", "github"]
+Format = Literal["text", "json", "sarif", "github", "gitlab"]
 Form = Literal["text", "json"]
 """How the answer of a command is shown, where it is not about problems alone: the argument ``form``."""
 

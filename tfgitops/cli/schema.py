@@ -21,17 +21,15 @@ def schema(
     no_plugin: Without = None,
 ) -> int:  # fmt: skip
     """Write the JSON Schema of a spec for editors, plugins included."""
-    import json
-
     from tfgitops.plugins.discovery import plugins_here
     from tfgitops.spec.diagnostics import CompileError
     from tfgitops.spec.disk import unwritable
-    from tfgitops.spec.schema.editors import for_editors
+    from tfgitops.spec.schema.editors import as_text
 
     plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
-    content = json.dumps(for_editors(plugins.fragments, job=which == "job"), indent=2, ensure_ascii=False) + "\n"
+    content = as_text(plugins.fragments, job=which == "job")
     if output is None:
         sys.stdout.write(content)
         return 0

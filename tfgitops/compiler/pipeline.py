@@ -11,6 +11,7 @@ from tfgitops.compiler.findings import Findings, check_environment, check_manife
 from tfgitops.planning.plan import Planner
 from tfgitops.spec.diagnostics import CompileError, ordered
 from tfgitops.spec.disk import Disk, resolved
+from tfgitops.spec.formerkeys import former_names, with_present_keys
 from tfgitops.spec.load import load
 from tfgitops.spec.places import inherited
 from tfgitops.spec.resolve import resolve
@@ -51,6 +52,8 @@ def _compile(
         from tfgitops.plugins.settingsfile import judge_settings  # noqa: PLC0415 - most repositories have none
 
         findings.found += judge_settings(source.project, plugins)
+    source = replace(source, documents=with_present_keys(source.documents, plugins.schema))
+    findings.found += inherited(former_names(source.documents), source.documents[0])
     findings.found += inherited(validate_parts(source.documents, plugins.schema), source.documents[0])
     findings.stop_on_errors()
     documents, unread = completed(source.documents, plugins.schema, Disk(resolved(source.project.root)))

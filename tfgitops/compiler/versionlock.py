@@ -30,12 +30,16 @@ def versions(session: Session) -> dict[str, str]:
     }
 
 
+def lock_text(session: Session) -> str:
+    """Return the content of a lock with the versions in use."""
+    return _HEAD + "".join(f'{name} = "{version}"\n' for name, version in versions(session).items())
+
+
 def write_lock(session: Session) -> Path:
     """Write the versions in use, and return the path of the file; raise CompileError if it cannot be written."""
     path = session.project.root / LOCK
-    lines = [f'{name} = "{version}"\n' for name, version in versions(session).items()]
     try:
-        replace_file(path, (_HEAD + "".join(lines)).encode())
+        replace_file(path, lock_text(session).encode())
     except OSError as error:
         raise unwritable(path, error) from error
     return path

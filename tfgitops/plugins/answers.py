@@ -187,6 +187,10 @@ def _check_keywords(schema: Any, at: Route) -> None:
         keys, known = schema["x-shorthand"], schema.get("properties")
         right = type(keys) is list and keys and type(known) is dict and all(type(k) is str and k in known for k in keys)
         expect(right, place_of((*at, "x-shorthand")), keys, "a list of names of its properties")
+    if "x-formerly" in schema:
+        names = schema["x-formerly"]
+        right = type(names) is list and all(type(name) is str for name in names)
+        expect(right, place_of((*at, "x-formerly")), names, "a list of former names of the key")
     if "x-hints" in schema:
         hints = schema["x-hints"]
         right = type(hints) is dict and all(type(hint) is str for hint in hints.values())

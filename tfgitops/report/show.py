@@ -61,6 +61,10 @@ def _rendered(
         from tfgitops.report import as_github  # noqa: PLC0415
 
         return as_github.render(found, checkout)
+    if form == "gitlab":
+        from tfgitops.report import as_gitlab  # noqa: PLC0415
+
+        return as_gitlab.render(found, checkout)
     from tfgitops.report import as_sarif  # noqa: PLC0415
 
     return as_sarif.render(found, checkout, session.plugins.codes if session else compiler_codes())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.plugins.settingsfile import TABLE, find_setting
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 from tfgitops.spec.disk import decoded, read_file, shown
+from tfgitops.spec.formerkeys import with_present_keys
 from tfgitops.spec.load import LoadedSpec, Reader
 from tfgitops.spec.project import PYPROJECT, Project, parse_project
 from tfgitops.spec.resolve import resolve
@@ -176,7 +177,7 @@ class CommittedSpec:
     def beside(self, document: Document) -> Document | None:
         """Return the earlier version of a file that was not part of the spec then."""
         was = Reader(self._tree).read(self.base.top / self.base.path(document.path), document.prefix)
-        return self._widened(self._pruned([self._as_now(was)]))[0] if was else None
+        return self._widened(self._pruned(with_present_keys([self._as_now(was)], self.schema)))[0] if was else None
 
     @cached_property
     def settings(self) -> SettingsFile:
@@ -216,7 +217,8 @@ class CommittedSpec:
 
     @cached_property
     def _files(self) -> tuple[Document, ...]:
-        return tuple(map(self._as_now, Reader(self._tree).spec(self.base.top / self.base.path(self.now.folder))))
+        read = Reader(self._tree).spec(self.base.top / self.base.path(self.now.folder))
+        return with_present_keys(map(self._as_now, read), self.schema)
 
     def _as_now(self, document: Document) -> Document:
         """Return a file under its present name, which is another if its environment was moved."""

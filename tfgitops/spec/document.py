@@ -30,6 +30,7 @@ class Document:
 
     When it has been validated, ``value`` has its short forms widened: routes are those of the wide form. It then has
     the texts of other files that its keys name, too: ``texts`` are the paths of these files by the routes of the texts.
+    Its keys have their present names: ``former`` are the names in the file, by the routes of keys that have another.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Document:
     value: Any
     prefix: Route = ()
     texts: Mapping[Route, Path] = field(default_factory=dict, repr=False)
+    former: Mapping[Route, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def bare(self) -> Document:
@@ -71,7 +73,16 @@ class Document:
     def borrowed(self, route: Route) -> Iterator[tuple[Route, str]]:
         """Yield each route below one whose value is an alias's of an anchor outside, with the anchor's name or none."""
         key, value = self._follow(route)[-1]
-        return borrowed(key, value) if self.has_aliases and value is not None else iter(())
+        found = borrowed(key, value) if self.has_aliases and value is not None else iter(())
+        return ((self._present(route, steps), name) for steps, name in found) if self.former else found
+
+    def _present(self, above: Route, steps: Route) -> Route:
+        """Return some steps below a route, which are as in the file, with the present names of keys."""
+        names = {(*at[:-1], name): at[-1] for at, name in self.former.items()}
+        at = above
+        for step in steps:
+            at = (*at, names.get((*at, step), step))
+        return at[len(above) :]
 
     def depth(self, route: Route) -> int:
         """Count how many keys of a route are written in this file, its prefix included; -1 outside the prefix."""
@@ -102,6 +113,11 @@ class Document:
         if not (value and value.text and complete) or on_key:
             return self._mark(key)
         return self._find(words, value) or self._mark(value)
+
+    def former_keys(self) -> list[tuple[Node, str]]:
+        """Return each key that stands here under a former name, with its present name."""
+        found = [(self._follow(route)[-1][0], str(route[-1])) for route in self.former]
+        return [(key, name) for key, name in found if key]
 
     def written(self, route: Route) -> Route:
         """Return the part of a route that stands in this file: without the keys of a short form."""
@@ -162,9 +178,9 @@ class Document:
     def _follow(self, route: Route) -> list[tuple[Node | None, Node | None]]:
         """Return (key node, value node) for each step of a route that exists, the top first."""
         pairs: list[tuple[Node | None, Node | None]] = [(None, self._tree)]
-        for key in route[len(self.prefix) :]:
+        for end, key in enumerate(route[len(self.prefix) :], len(self.prefix) + 1):
             node = pairs[-1][1]
-            step = node.child(key) if node else None
+            step = node.child(self.former.get(route[:end], key)) if node else None
             if step is None:
                 break
             pairs.append(step)

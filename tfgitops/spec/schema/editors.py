@@ -6,6 +6,7 @@ overlay is a part, merged into others, so that nothing can be said of what it la
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.schema.dialects import ONLY_WHOLE
@@ -28,6 +29,11 @@ _PATTERNS = {
 """Forms that editors do not know by their names."""
 
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def as_text(fragments: Iterable[SchemaFragment], *, job: bool = False) -> str:
+    """Return the text of a schema file for editors."""
+    return json.dumps(for_editors(fragments, job=job), indent=2, ensure_ascii=False) + "\n"
 
 
 def for_editors(fragments: Iterable[SchemaFragment], *, job: bool = False) -> dict[str, Any]:
@@ -62,7 +68,10 @@ def _part(schema: Any, prefix: str) -> Any:
             continue
         if key in ("properties", "patternProperties"):
             unread = schema.get("x-file", ())
-            out[key] = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
+            parts = {name: _nullable(_part(one, prefix)) for name, one in value.items() if name not in unread}
+            former = {old: name for name, one in value.items() for old in one.get("x-formerly", ())}
+            told = {old: {"deprecated": True, "description": f"the former name of {former[old]}"} for old in former}
+            out[key] = {old: {**parts[former[old]], **told[old]} for old in former} | parts
         elif key == "additionalProperties" and type(value) is dict:
             out[key] = _nullable(_part(value, prefix))
         elif key == "$ref":

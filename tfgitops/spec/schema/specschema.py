@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SETTINGS = "settings"
 """The site of a key that is no key of the spec, but a setting of the plugin: see `tfgitops.plugins.settingsfile`."""
 
+_FORMER = "x-formerly"
 _HOLDERS = ("environment", "job", "role", "defaults")
 
 
@@ -78,6 +79,9 @@ class SpecSchema(NamedTuple):
     files: Widener
     """The places of files of the repository, whose texts the compiler reads: see `tfgitops.spec.textfiles`."""
     job_files: Widener
+    former: Widener
+    """The keys that have former names: see `tfgitops.spec.formerkeys`."""
+    job_former: Widener
     settings: Mapping[str, Mapping[str, Any]]
     """For each plugin that says what its settings may be, by what it is called in messages."""
 
@@ -124,8 +128,9 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
     environment = resolve(core["$defs"]["environment"], "core.schema.json")
     job = environment["properties"]["jobs"]["additionalProperties"]
     nothing = Widener((), {}, None, None)
-    short, files, job_short, job_files = (
-        _widener(one, key, {}) or nothing for one in (environment, job) for key in ("x-shorthand", "x-file")
+    keywords = ("x-shorthand", "x-file", _FORMER)
+    short, files, former, job_short, job_files, job_former = (
+        _widener(one, key, {}) or nothing for one in (environment, job) for key in keywords
     )
     settings = {
         owner: {
@@ -134,7 +139,10 @@ def _resolved(joined: dict[str, Any]) -> SpecSchema:
         }
         for owner, own in joined["settings"].items()
     }  # fmt: skip
-    return SpecSchema(environment, job, job["properties"]["worker"], short, job_short, files, job_files, settings)
+    return SpecSchema(
+        environment=environment, job=job, role=job["properties"]["worker"], widener=short, job_widener=job_short,
+        files=files, job_files=job_files, former=former, job_former=job_former, settings=settings,
+    )  # fmt: skip
 
 
 def joined_source(fragments: Iterable[SchemaFragment]) -> dict[str, Any]:
@@ -268,9 +276,14 @@ def _widener(schema: Any, keyword: str, known: dict[int, Widener | None]) -> Wid
     if type(schema) is not dict or id(schema) in known:
         return known.get(id(schema))
     known[id(schema)] = None  # where a schema holds itself
-    shapes = schema.get("properties", {}).items()
-    plans = {key: _widener(value, keyword, known) for key, value in shapes if key not in ("pod", "container")}
+    shapes = schema.get("properties", {})
+    plans = {key: _widener(value, keyword, known) for key, value in shapes.items() if key not in ("pod", "container")}
     properties = {key: plan for key, plan in plans.items() if plan}
+    if keyword == _FORMER:  # a former name that another key has now is that key
+        properties = {
+            key: plan._replace(shorthand=tuple(name for name in plan.shorthand if name not in shapes))
+            for key, plan in properties.items()
+        }
     others = _widener(schema.get("additionalProperties"), keyword, known)
     items = _widener(schema.get("items"), keyword, known)
     shorthand = tuple(schema.get(keyword, ()))

@@ -58,6 +58,12 @@ def edited(raw: str, changes: Mapping[Route, Value | None]) -> str:
     return _one_by_one(raw, changes)
 
 
+def with_keys(raw: str, keys: Iterable[tuple[Node, str]]) -> str:
+    """Return a file's text with other names of some keys, which the tree of the text has."""
+    text = _Text(raw)
+    return text.cut({(text.start(key), text.end(key), _key(name)) for key, name in keys})
+
+
 def _one_by_one(raw: str, changes: Mapping[Route, Value | None]) -> str:
     failed = []
     for route, value in changes.items():

@@ -1,4 +1,9 @@
-"""Post standard input as a note of the merge request; replace the note of an earlier pipeline."""
+"""Post standard input as a note of the merge request; replace the note of an earlier pipeline.
+
+GitLab's CI calls it: `python -m tfgitops.starting.gitlab_note < review.md`.
+"""
+
+from __future__ import annotations
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the tests of docs/ci share: reading the examples, and running their steps as a runner would."""
+"""What the tests of CI files share: reading them, and running their steps as a runner would."""
 
 from __future__ import annotations
 
@@ -14,13 +14,25 @@ from checkout import REPOSITORY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EXAMPLES = REPOSITORY / "docs" / "ci"
+WRITTEN = REPOSITORY / "tfgitops" / "starting" / "files"
+EXAMPLES = {
+    path.name: path
+    for path in (
+        *(WRITTEN / name for name in ("github.yaml", "gitlab.yaml", "pre-commit.yaml")),
+        *sorted((REPOSITORY / "docs" / "ci").glob("*.yaml")),
+        REPOSITORY / ".pre-commit-hooks.yaml",
+        REPOSITORY / "action.yml",
+        REPOSITORY / "templates" / "check" / "template.yml",
+    )
+}
+"""The CI files by name: those that `tfgitops init` writes, those to copy, and those that others call from here."""
 BIN = Path(sys.executable).parent
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 
 
 def read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    """Return the last document of a file: a component of GitLab has its inputs in a document before."""
+    return [*yaml.safe_load_all(path.read_text(encoding="utf-8"))][-1]
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -34,10 +46,15 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def step(example: str, name: str) -> str:
-    """Return the script of a step of a workflow."""
-    (job,) = read(EXAMPLES / example)["jobs"].values()
-    (found,) = [step["run"] for step in job["steps"] if step.get("name") == name]
+    """Return the script of a step of a workflow, or of the action."""
+    (found,) = [step["run"] for step in steps_of(example) if step.get("name") == name]
     return str(found)
+
+
+def steps_of(example: str) -> list[dict[str, Any]]:
+    document = read(EXAMPLES[example])
+    (job,) = document["jobs"].values() if "jobs" in document else [document["runs"]]
+    return list(job["steps"])
 
 
 def shell(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,16 @@
+# An image for CI: tfgitops with its bundled plugins, Python for plugins of your own, and Git for reviews.
+FROM python:3.12-slim AS build
+WORKDIR /source
+COPY . .
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+
+FROM python:3.12-slim
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /wheels /wheels
+RUN pip install --no-cache-dir /wheels/*.whl && rm -r /wheels
+# CI mounts a clone that belongs to another user.
+RUN git config --system --add safe.directory '*'
+CMD ["tfgitops", "--help"]
