@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tfgitops.cli.commandapp import FormatOption, NoColour, Paths, Quiet
-from tfgitops.cli.environments import compiled, opened, undisturbed
-from tfgitops.pins.bootstrapping import bootstrap_environment, refuse_others
-from tfgitops.report.buildreport import changed_files
-from tfgitops.report.show import show
-from tfgitops.spec.committed import BOOTSTRAP
-from tfgitops.spec.diagnostics import Diagnostic, has_errors
-from tfgitops.spec.disk import shown
-from tfgitops.spec.schema.formats import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tfgitops.pins.deliver import Delivery
+    from tfgitops.spec.diagnostics import Diagnostic
 
 
 class Controller(StrEnum):
@@ -41,10 +36,13 @@ def bootstrap(
     no_color: NoColour = False,
 ) -> int:  # fmt: skip
     """Write the objects by which Argo CD or Flux applies environments: puts `bootstrap` into the specs."""
+    from tfgitops.cli.environments import compiled, opened, undisturbed
+    from tfgitops.pins.bootstrapping import bootstrap_environment, refuse_others
+    from tfgitops.report.show import show
+    from tfgitops.spec.diagnostics import has_errors
+
     settings = {key: value for key, value in (("repo", repo), ("revision", revision)) if value}
-    for key, value in settings.items():
-        if problem := complain(f"git-{'url' if key == 'repo' else key}", value):
-            raise typer.BadParameter(". ".join(filter(None, (f"--{key}: {problem.message}", problem.hint))))
+    _refuse_wrong(settings)
     session = opened(paths, None)
     found: list[Diagnostic] = []
     results = compiled(session, found)
@@ -53,20 +51,40 @@ def bootstrap(
     refuse_others(results, controller)
     if not repo and any("bootstrap" not in (one.environment.data if one.environment else {}) for one in results):
         raise typer.BadParameter("--repo is missing: give the URL of this repository, as the controller reaches it")
+    telling = format_ == "text" and not quiet
     for one in results:
         with undisturbed(one.folder):
             done, keys = bootstrap_environment(one, controller, settings, session)
-        if format_ == "text" and not quiet:
-            told = [f"edited  {shown(one.folder / 'environment.yaml')}  {', '.join(keys)}"] * bool(keys)
-            told += [f"{word}  {path}" for word, path in changed_files(done, check=False)]
-            print("\n".join(told or [f"{shown(one.folder / BOOTSTRAP)}: nothing changed"]))
-    if format_ == "text" and not quiet:
+        if telling:
+            print("\n".join(_told(one.folder, done, keys)))
+    if telling:
         print(*_next(controller, [one.folder for one in results]), sep="\n")
     return show((), format_, no_colour=no_color)
 
 
+def _refuse_wrong(settings: dict[str, str]) -> None:
+    from tfgitops.spec.schema.formats import complain
+
+    for key, value in settings.items():
+        if problem := complain(f"git-{'url' if key == 'repo' else key}", value):
+            raise typer.BadParameter(". ".join(filter(None, (f"--{key}: {problem.message}", problem.hint))))
+
+
+def _told(folder: Path, done: Delivery, keys: list[str]) -> list[str]:
+    from tfgitops.report.buildreport import changed_files
+    from tfgitops.spec.committed import BOOTSTRAP
+    from tfgitops.spec.disk import shown
+
+    told = [f"edited  {shown(folder / 'environment.yaml')}  {', '.join(keys)}"] * bool(keys)
+    told += [f"{word}  {path}" for word, path in changed_files(done, check=False)]
+    return told or [f"{shown(folder / BOOTSTRAP)}: nothing changed"]
+
+
 def _next(controller: Controller, folders: list[Path]) -> Iterator[str]:
     """Yield what to do with the files; one environment stands for the others."""
+    from tfgitops.spec.committed import BOOTSTRAP
+    from tfgitops.spec.disk import shown
+
     top = shown(folders[0] / BOOTSTRAP)
     yield "next: run `tfgitops build`, commit, and push; then"
     if controller is Controller.argocd:

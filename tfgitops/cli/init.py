@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 
-
 def init(
     path: Annotated[
         Path, typer.Argument(metavar="[PATH]", help="The top of the repository.", show_default=".", readable=False)
