@@ -1,0 +1,157 @@
+"""Fit the block of one job: try forms of it with the compiler, and take the one that differs least from the source."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfgitops.adoption.drafts import Draft
+from tfgitops.adoption.hoisting import hoist_roles, settle_job_keys
+from tfgitops.adoption.likeness import compare
+from tfgitops.adoption.proposal import is_tensorflow, propose, written_policies
+from tfgitops.spec.diagnostics import has_errors
+from tfgitops.targets.kubernetes.schemafile import schema_file
+from tfgitops.targets.routes import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.adoption.likeness import Difference
+    from tfgitops.adoption.proposal import Proposed
+    from tfgitops.adoption.shelf import Shelf
+    from tfgitops.adoption.taking import Taken
+    from tfgitops.adoption.trials import Trial, Trials
+    from tfgitops.targets.routes import Route
+
+_PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelector")
+"""Keys of a role that the compiler may write by itself."""
+_STRATEGIES: tuple[str | None, ...] = (None, *schema_file("core.schema.json")["$defs"]["job"]["properties"]["strategy"]["enum"])
+
+
+class Fitted(NamedTuple):
+    """The block of a job, and what it compiles to."""
+
+    draft: Draft
+    trial: Trial
+
+
+class _Try(NamedTuple):
+    draft: Draft
+    trial: Trial
+    found: list[Difference]
+    cost: tuple[int, int]
+
+
+def fit(taken: Taken, shelf: Shelf, trials: Trials) -> Fitted:
+    """Return the block of a job that compiles to the least different Job."""
+    return _Fitting(taken, shelf, trials).fit()
+
+
+class _Fitting:
+    def __init__(self, taken: Taken, shelf: Shelf, trials: Trials) -> None:
+        self._taken = taken
+        self._shelf = shelf
+        self._trials = trials
+
+    def fit(self) -> Fitted:
+        remarks = [*self._taken.remarks]
+        tensorflow = is_tensorflow(self._taken)
+        proposed = propose(self._taken, self._shelf, tensorflow=tensorflow)
+        best = self._best(proposed)
+        if best.trial.job is None and tensorflow and not self._taken.framework:
+            said = [*self._taken.remarks]
+            self._taken.remarks[:] = remarks
+            other = propose(self._taken, self._shelf, tensorflow=False)
+            alone = self._best(other)
+            if alone.trial.job is not None:
+                proposed, best = other, alone
+                self._taken.say("note", "the tasks form no cluster of TensorFlow, and stay tasks")
+            else:
+                self._taken.remarks[:] = said
+        best = self._without_defaults(self._with_policies(best, proposed), proposed)
+        hoisted = hoist_roles(best.draft, [*proposed.roles.values()])
+        return self._last(best, hoisted)
+
+    def _last(self, best: _Try, hoisted: Draft) -> Fitted:
+        """Return the job with its common keys above, if they mean the same there."""
+        trial = self._trials.job(self._taken.name, hoisted, self._shelf)
+        if trial.job == best.trial.job or best.trial.job is None:
+            return Fitted(hoisted, trial)
+        if trial.job is not None and compare(best.trial.job, trial.job) == []:
+            return Fitted(hoisted, trial)
+        return Fitted(best.draft, best.trial)
+
+    def _try(self, draft: Draft) -> _Try:
+        trial = self._trials.job(self._taken.name, draft, self._shelf)
+        found = compare(self._taken.manifest, trial.job) if trial.job is not None else []
+        lost = sum(1 for one in found if one.sort != "added")
+        added = sum(1 for one in found if one.sort == "added")
+        if trial.job is None or has_errors(trial.compiled.diagnostics):
+            lost += 1000
+        return _Try(draft, trial, found, (lost + added, 0) if self._taken.ours else (lost, added))
+
+    def _best(self, proposed: Proposed) -> _Try:
+        """Return the best of all strategies and roles that may end the job; policies are left to the compiler."""
+        draft = settle_job_keys(proposed.draft, [*proposed.roles.values()])
+        best: _Try | None = None
+        for strategy in _STRATEGIES if self._taken.ours and draft.get(("strategy",)) is MISSING else (None,):
+            for completes in (None, *proposed.roles, "all"):
+                tried = self._try(_with(draft, strategy=strategy, completes=completes))
+                if best is None or tried.cost < best.cost:
+                    best = tried
+                if not any("policies" in one.route for one in tried.found) or tried.trial.job is None:
+                    break
+            assert best is not None
+            if best.cost == (0, 0):
+                break
+        assert best is not None
+        return best
+
+    def _with_policies(self, best: _Try, proposed: Proposed) -> _Try:
+        """Write policies where the compiler's own are not those of the source."""
+        wrong = [one for one in best.found if "policies" in one.route and (one.sort != "added" or self._taken.ours)]
+        if not wrong:
+            return best
+        draft = Draft(copy.deepcopy(best.draft.data), dict(best.draft.origins))
+        spec = self._taken.spec
+        if any(one.route[1] == "policies" for one in wrong):
+            draft.put(("policies",), [*written_policies(spec.get("policies", []))], ("spec", "policies"))
+        for index, task in enumerate(spec["tasks"]):
+            if any(one.route[1:3] == ("tasks", task["name"]) for one in wrong):
+                policies = [*written_policies(task.get("policies", []))]
+                if policies or self._taken.ours:
+                    draft.put((*proposed.roles[task["name"]], "policies"), policies, ("spec", "tasks", index, "policies"))
+        tried = [self._try(draft)]
+        if draft.get(("completes",)) is not MISSING:
+            tried.append(self._try(_with(draft, strategy=None, completes=None)))
+        return min((*reversed(tried), best), key=lambda one: one.cost)
+
+    def _without_defaults(self, best: _Try, proposed: Proposed) -> _Try:
+        """Leave out what the compiler writes all the same."""
+        for route in [*_perhaps_default(best.draft, proposed)]:
+            draft = Draft(copy.deepcopy(best.draft.data), dict(best.draft.origins))
+            draft.drop(route)
+            tried = self._try(draft)
+            if tried.trial.job is not None and tried.trial.job == best.trial.job:
+                best = tried
+        return best
+
+
+def _with(draft: Draft, **keys: Any) -> Draft:
+    changed = Draft(copy.deepcopy(draft.data), dict(draft.origins))
+    for key, value in keys.items():
+        if value is not None:
+            changed.data[key] = value
+        elif key == "completes":
+            changed.data.pop(key, None)
+    return changed
+
+
+def _perhaps_default(draft: Draft, proposed: Proposed) -> Iterator[Route]:
+    for role in proposed.roles.values():
+        yield from ((*role, key) for key in _PERHAPS_DEFAULT if draft.get((*role, key)) is not MISSING)
+        for name in draft.get((*role, "env")) if draft.get((*role, "env")) is not MISSING else ():
+            if name.endswith("_VISIBLE_DEVICES"):
+                yield (*role, "env", name)
+    if draft.get(("port",)) is not MISSING:
+        yield ("port",)

@@ -1,0 +1,172 @@
+"""Propose the block of a job for a Volcano Job: its roles or tasks, with the keys that say what its fields say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfgitops.adoption.containerkeys import ContainerKeys
+from tfgitops.adoption.drafts import Draft
+from tfgitops.adoption.podkeys import PodKeys
+from tfgitops.adoption.shelldiscovery import TF_CONFIG, simplified
+from tfgitops.planning.jobmanifest import RETRIES, SVC_ARGUMENTS
+from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.shell.command import script_of
+from tfgitops.targets.tensorflow import ROLE_NAMES, SERVER_PORT
+from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfgitops.adoption.shelf import Shelf
+    from tfgitops.adoption.taking import Taken
+    from tfgitops.targets.routes import Route
+
+    Json = dict[str, Any]
+
+_PORT = 2222
+_TFJOB_PORT = "tfjob-port"
+_DISCOVERY = ("tensorflow",)
+"""Plugins of Volcano that write what the compiler writes itself."""
+
+_SAID = ("schedulerName", "queue", "minAvailable", "maxRetry", "priorityClassName", "plugins", "policies", "tasks")
+_TASK_SAID = ("name", "replicas", "minAvailable", "maxRetry", "dependsOn", "policies", "template")
+_STEERED = ("argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
+
+
+class Proposed(NamedTuple):
+    """A draft of a job, and for each task of the Job the route of its block in the draft."""
+
+    draft: Draft
+    roles: dict[str, Route]
+
+
+def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool) -> Proposed:
+    """Return the block of a job without policies; as TensorFlow's, or as tasks of any framework."""
+    draft, roles, spec = Draft(), {}, taken.spec
+    draft.origins[()] = ()
+    kinds = _kinds(taken) if tensorflow else {}
+    port = _server_port(taken, kinds)
+    if kinds and port != _PORT:
+        draft.put(("port",), port)
+    for key in spec.keys() - set(_SAID):
+        taken.say("lost", f"{key}: the spec has no such key", ("spec", key))
+    _job_keys(taken, draft, shelf)
+    ports = {task["name"]: port for task in spec["tasks"] if task["name"] in kinds}
+    for index, task in enumerate(spec["tasks"]):
+        name = task["name"]
+        at: Route = (kinds[name],) if name in kinds else ("tasks", name)
+        base: Route = ("spec", "tasks", index)
+        roles[name] = at
+        if name in kinds and kinds[name] != name:
+            taken.say("changed", f"the task {name} is the role `{kinds[name]}`, as its {TF_CONFIG} has it", base)
+        _task_keys(taken, draft, at, task, base)
+        container: Route = (*base, "template", "spec", "containers", 0)
+        keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports)
+        PodKeys(taken, draft, at, base, shelf).put(task.get("template") or {}, keys)
+        if draft.get(at) == {}:
+            draft.put((*at, "replicas"), 1)
+    names_of_roles = any(name in ROLE_NAMES for name, at in roles.items() if at[0] == "tasks")
+    if names_of_roles and not kinds:
+        draft.put(("strategy",), "none")
+    return Proposed(draft, roles)
+
+
+def is_tensorflow(taken: Taken) -> bool:
+    """Tell whether the tasks of a Job are a cluster of TensorFlow."""
+    names = {task["name"] for task in taken.spec["tasks"]}
+    told = bool(taken.framework) or "tensorflow" in taken.spec.get("plugins", {}) or TF_CONFIG in str(taken.spec["tasks"])
+    return told if taken.ours else told or names >= {"ps", "worker"}
+
+
+def _kinds(taken: Taken) -> dict[str, str]:
+    """Return the role of each task that is in TensorFlow's cluster, or beside it as the evaluator."""
+    found: dict[str, str] = {}
+    for task in taken.spec["tasks"]:
+        name = task["name"]
+        if taken.ours:
+            if any(entry.get("name") == TF_CONFIG for entry in _training(task).get("env", ())):
+                found[name] = name
+        elif name in ROLE_NAMES:
+            found[name] = name
+        elif (kind := simplified(_script(task), {}).kind) in ROLE_NAMES:
+            found[name] = kind
+    same = [kind for kind in found.values() if [*found.values()].count(kind) > 1]
+    return {name: kind for name, kind in found.items() if name == kind or kind not in same}
+
+
+def _training(task: Json) -> Json:
+    containers = ((task.get("template") or {}).get("spec") or {}).get("containers") or [{}]
+    first: Json = containers[0]
+    return first
+
+
+def _script(task: Json) -> str:
+    training = _training(task)
+    found = script_of(training.get("command", ()), training.get("args", ()))
+    return found.text if found else ""
+
+
+def _server_port(taken: Taken, kinds: dict[str, str]) -> int:
+    """Return the port of TensorFlow's servers: the shell's, one with a telling name, or the only one of all roles."""
+    tasks = [task for task in taken.spec["tasks"] if task["name"] in kinds]
+    found = [simplified(_script(task), {}).port for task in tasks]
+    ports = [port for task in tasks for port in _training(task).get("ports", ())]
+    named = [port["containerPort"] for port in ports if port.get("name") in (SERVER_PORT, _TFJOB_PORT)]
+    only = {port.get("containerPort") for port in ports}
+    chosen = next((port for port in (*found, *named) if port), 0)
+    return chosen or (int(only.pop()) if len(only) == 1 and len(ports) == len(tasks) else _PORT)
+
+
+def _job_keys(taken: Taken, draft: Draft, shelf: Shelf) -> None:
+    spec, metadata = taken.spec, taken.manifest["metadata"]
+    for key in ("labels", "annotations"):
+        for name, text in (metadata.get(key) or {}).items():
+            if name != JOB_LABEL and not (taken.ours and name.startswith(_STEERED)):
+                draft.put((key, name), text, ("metadata", key, name))
+    if (queue := spec.get("queue", DEFAULT_QUEUE)) != DEFAULT_QUEUE:
+        draft.put(("queue",), queue, ("spec", "queue"))
+        shelf.use_queue(queue)
+    if spec.get("schedulerName", SCHEDULER) != SCHEDULER:
+        taken.say("changed", f"schedulerName {spec['schedulerName']}: it is always volcano", ("spec", "schedulerName"))
+    if (retries := spec.get("maxRetry")) and retries != RETRIES:
+        draft.put(("maxRetry",), retries, ("spec", "maxRetry"))
+    if name := spec.get("priorityClassName"):
+        draft.put(("priorityClassName",), name, ("spec", "priorityClassName"))
+    gang = sum(task.get("minAvailable", task.get("replicas", 0)) for task in spec["tasks"] if not _waits(task))
+    if spec.get("minAvailable") not in (None, 0, gang):
+        draft.put(("minAvailable",), spec["minAvailable"], ("spec", "minAvailable"))
+    for name, flags in (spec.get("plugins") or {}).items():
+        at: Route = ("spec", "plugins", name)
+        if name in _DISCOVERY:
+            taken.say("changed", f"Volcano's plugin {name} goes: the compiler writes {TF_CONFIG} itself", at)
+        elif name != "svc" or (flags and sorted(flags) != sorted(SVC_ARGUMENTS)):
+            draft.put(("plugins", name), flags, at)
+
+
+def _waits(task: Json) -> bool:
+    return bool((task.get("dependsOn") or {}).get("name"))
+
+
+def _task_keys(taken: Taken, draft: Draft, at: Route, task: Json, base: Route) -> None:
+    for key in task.keys() - set(_TASK_SAID):
+        taken.say("lost", f"{key}: the spec has no such key", (*base, key))
+    replicas = task.get("replicas", 0)
+    draft.put(at, {}, base)
+    if replicas != 1:
+        draft.put((*at, "replicas"), replicas, (*base, "replicas"))
+    if task.get("minAvailable") not in (None, replicas):
+        draft.put((*at, "minAvailable"), task["minAvailable"], (*base, "minAvailable"))
+    if (retries := task.get("maxRetry")) and retries != MAX_RETRY:
+        draft.put((*at, "maxRetry"), retries, (*base, "maxRetry"))
+    if _waits(task):
+        draft.put((*at, "dependsOn"), task["dependsOn"]["name"], (*base, "dependsOn"))
+        for key in task["dependsOn"].keys() - {"name"}:
+            taken.say("lost", f"dependsOn.{key}: the spec has no such key", (*base, "dependsOn", key))
+
+
+def written_policies(policies: list[Json]) -> Iterator[Json]:
+    """Yield policies as a spec has them: one event is no list."""
+    for policy in policies:
+        events = policy.get("events") or []
+        rest = {key: value for key, value in policy.items() if key != "events"}
+        yield {"event": events[0], **rest} if len(events) == 1 and "event" not in rest else dict(policy)

@@ -1,0 +1,45 @@
+"""What the jobs of an environment share: its volumes, and the queues that they wait in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Shelf:
+    """The blocks `volumes` and `queues` of an environment, as jobs ask for them."""
+
+    def __init__(self) -> None:
+        self.volumes: dict[str, dict[str, Any]] = {}
+        self.queues: dict[str, dict[str, Any]] = {}
+        self.claims: set[str] = set()
+
+    def add_claim(self, name: str, block: dict[str, Any]) -> None:
+        """Declare a claim of the source, which the spec makes."""
+        self.volumes[name] = block
+        self.claims.add(name)
+
+    def use_queue(self, name: str) -> None:
+        """Declare a queue that is not in the source: it exists."""
+        self.queues.setdefault(name, {"external": True})
+
+    def use(self, volume: str, claim: str, mount: dict[str, Any]) -> tuple[str, Any]:
+        """Return the name of the volume for a claim, and what a role writes to mount it.
+
+        The first mount of a volume is how the volume says it is mounted.
+        """
+        name = claim if claim in self.claims else self._name(volume, claim)
+        block = self.volumes.setdefault(name, {"claim": claim})
+        if "path" not in block:
+            block.update(mount)
+        use = {key: value for key, value in mount.items() if block.get(key) != value}
+        if block.get("readOnly") and not mount.get("readOnly"):
+            use["readOnly"] = False
+        if block.get("subPath") and not mount.get("subPath"):
+            use["subPath"] = None
+        return name, {"name": name, **use} if use else name
+
+    def _name(self, volume: str, claim: str) -> str:
+        for name in (volume, claim, *(f"{volume}-{number}" for number in range(2, 1000))):
+            if self.volumes.get(name, {}).get("claim", claim) == claim and name not in self.claims:
+                return name
+        return claim

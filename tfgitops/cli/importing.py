@@ -1,0 +1,67 @@
+"""`tfgitops import`: make a spec of Volcano Jobs or TFJobs that others wrote."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tfgitops.adoption.adopt import adopt
+from tfgitops.adoption.adoptionreport import lines
+from tfgitops.adoption.sources import read_sources
+from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet, Without
+from tfgitops.cli.environments import plugins_here
+from tfgitops.report.show import show
+from tfgitops.spec.diagnostics import CompileError, has_errors
+from tfgitops.spec.disk import is_there, shown, unwritable
+from tfgitops.spec.project import SPEC
+
+
+def importing(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Manifests as YAML or JSON; - is standard input.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write FOLDER/environment.yaml, which must be new."),
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="Import the objects of this namespace.")
+    ] = "",
+    format_: FormatOption = "text",
+    no_plugin: Without = None,
+    quiet: Quiet = False,
+    no_color: NoColour = False,
+) -> int:  # fmt: skip
+    """Make a spec of Volcano Jobs or Kubeflow TFJobs, and tell what differs."""
+    target = output / SPEC if output else None
+    if target and is_there(target):
+        hint = "choose another folder, or remove the file; nothing is overwritten"
+        raise CompileError.of("TF602", f"{shown(target)} is there already", hint)
+    sources, problems = read_sources(files)
+    if has_errors(problems):
+        return show(problems, format_, no_colour=no_color)
+    plugins = plugins_here(no_plugin)
+    if plugins.faults:
+        raise CompileError(plugins.faults)
+    adopted = adopt(sources, plugins, namespace)
+    code = show(adopted.diagnostics, format_, no_colour=no_color)
+    if not quiet and format_ == "text":
+        sys.stderr.write("".join(f"{line}\n" for line in lines(adopted.told)))
+    if adopted.text and target:
+        _write(target, adopted.text)
+        sys.stderr.write(f"wrote {shown(target)}; next: tfgitops build {shown(target.parent)}\n")
+    elif adopted.text and format_ == "text":
+        sys.stdout.write(adopted.text)
+    return code
+
+
+def _write(target: Path, text: str) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(target, error) from error
