@@ -55,12 +55,13 @@ def adopt(sources: Sequence[Source], plugins: Plugins, namespace: str = "") -> A
 
 class _Adoption:
     def __init__(self, sources: Sequence[Source], plugins: Plugins, namespace: str) -> None:
+        self._given = namespace
         self._namespace = namespace or _namespace(sources)
         self._sources = [source for source in sources if _place(source) in ("", self._namespace)]
         self._elsewhere = [source for source in sources if source not in self._sources]
         self._plugins = plugins
         self._shelf = Shelf()
-        self._beside = Beside(self._shelf)
+        self._beside = Beside(self._shelf, _controller(sources))
         self._problems: list[Diagnostic] = []
         self._told: list[Told] = []
         self._jobs: dict[str, Taken] = {}
@@ -71,6 +72,7 @@ class _Adoption:
                 self._take_beside(source)
         for source in self._elsewhere:
             text = f"in the namespace {_place(source)}: an environment has one, here {self._namespace}"
+            text = SKIPPED.get(source.kind, text)
             self._told.append(Told(source, "", (Remark("note", text),)))
         for source in filter(_is_job, self._sources):
             self._take_job(source)
@@ -116,6 +118,9 @@ class _Adoption:
         name = next(name for name in _names(taken.name) if name not in self._jobs)
         if name != taken.name:
             taken.say("changed", f"two Jobs have this name, so this one is {name}", ("metadata", "name"))
+        if not self._jobs and not (self._given or _place(source)):
+            text = f"no namespace is given, so it is `{self._namespace}`; --namespace NAME gives another"
+            taken.say("note", text)
         self._jobs[name] = taken
 
     def _written(self, fitted: dict[str, Fitted], trials: Trials) -> Adopted:
@@ -138,8 +143,8 @@ class _Adoption:
         if not share or not shared.data:
             rest = drafts
         spec: Json = {**HEAD}
-        if controller := _controller(self._sources):
-            spec["gitops"] = controller
+        if self._beside.controller:
+            spec["gitops"] = self._beside.controller
         names = self._beside.namespace
         spec["namespace"] = {"name": self._namespace, **names} if names else self._namespace
         parts = {"queues": self._shelf.queues, "volumes": self._shelf.volumes}
@@ -204,7 +209,8 @@ def _controller(sources: Sequence[Source]) -> str:
     for source in sources:
         labels = source.metadata.get("labels")
         if isinstance(labels, dict) and JOB_LABEL in labels:
-            for key in source.metadata.get("annotations") or ():
+            annotations = source.metadata.get("annotations")
+            for key in annotations if isinstance(annotations, dict) else ():
                 for prefix, controller in _CONTROLLERS.items():
                     if key.startswith(prefix):
                         return controller

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.taking import meant, without_servers
+from tfgitops.targets.gitops import kept_by
 from tfgitops.targets.kubernetes.shape import shape_of
 from tfgitops.targets.routes import reach
 
@@ -38,8 +39,9 @@ SKIPPED = {
 class Beside:
     """The keys of an environment for the objects beside its Jobs."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, controller: str) -> None:
         self.namespace: Json = {}
+        self.controller = controller
         self._shelf = shelf
 
     def take(self, source: Source, remarks: list[Remark], say: Any) -> str:
@@ -85,6 +87,8 @@ class Beside:
             block["storageClass"] = spec["storageClassName"]
         if isinstance(modes, list) and modes != ["ReadWriteOnce"]:
             block["access"] = modes[0]
+        if self.controller and not kept_by(source.value):
+            block["retain"] = False
         for key in _texts(source):
             say("lost", f"{key}: a volume has no {key}", ("metadata", key))
         self._shelf.add_claim(source.name, block)

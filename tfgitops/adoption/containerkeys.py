@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+SHELL_TEXT = "the shell text"
+"""How remarks about a command begin whose discovery was taken out."""
 _SIDES = ("requests", "limits")
 _MIG = "nvidia.com/mig-"
 _VGPU = "volcano.sh/vgpu-"
@@ -48,6 +50,7 @@ class ContainerKeys:
     def put(self, container: Json) -> None:
         """Put the keys of a container without its mounts."""
         container.pop("name", None)
+        self._hosts_of_pods(container)
         self._command(container)
         if image := container.pop("image", None):
             self._put("image", image)
@@ -61,6 +64,27 @@ class ContainerKeys:
 
     def _put(self, key: str, value: Any, field: str = "") -> None:
         self._draft.put((*self._at, key), value, (*self._base, field or key))
+
+    def _hosts_of_pods(self, container: Json) -> None:
+        """Write hosts of pods by the name of the run: the Job has another name in each."""
+        if self._taken.ours or not (name := str(self._taken.manifest["metadata"].get("name", ""))):
+            return
+        tasks = "|".join(re.escape(task["name"]) for task in self._taken.spec["tasks"])
+        host = re.compile(rf"(?<![\w.-]){re.escape(name)}-({tasks})-(\d+)(\.{re.escape(name)})?(?![\w-])").sub
+
+        def by_run(text: Any, at: Route) -> Any:
+            changed = host(lambda one: f"$(RUN)-{one[1]}-{one[2]}{'.$(RUN)' if one[3] else ''}", text)
+            if changed != text:
+                self._taken.say("mended", f"hosts begin with $(RUN), since each run has a name of its own, not {name}", at)
+            return changed
+
+        for field in ("command", "args"):
+            if field in container:
+                words = enumerate(container[field])
+                container[field] = [by_run(word, (*self._base, field, index)) for index, word in words]
+        for index, entry in enumerate(container.get("env", ())):
+            if "value" in entry:
+                entry["value"] = by_run(entry["value"], (*self._base, "env", index))
 
     def _command(self, container: Json) -> None:
         command, args = container.pop("command", []), container.pop("args", [])
@@ -86,13 +110,13 @@ class ContainerKeys:
 
     def _tell(self, found: Simplified, at: Route) -> None:
         if found.config:
-            self._taken.say("mended", f"the shell text no longer makes {TF_CONFIG}: the compiler writes it", at)
+            self._taken.say("mended", f"{SHELL_TEXT} no longer makes {TF_CONFIG}: the compiler writes it", at)
         if found.hosts:
             names = ", ".join(f"$({name})" for name in found.hosts)
-            self._taken.say("mended", f"the shell text no longer reads /etc/volcano: it uses {names}", at)
+            self._taken.say("mended", f"{SHELL_TEXT} no longer reads /etc/volcano: it uses {names}", at)
 
     def _env(self, container: Json) -> None:
-        rest, hosts = [], {hosts_variable(name) for name in self._ports}
+        rest, hosts = [], {hosts_variable(task["name"]) for task in self._taken.spec["tasks"]}
         for index, entry in enumerate(container.pop("env", [])):
             name, at = str(entry.get("name", "")), (*self._base, "env", index)
             if name in hosts or RESERVED_ENV.fullmatch(name):
@@ -123,10 +147,10 @@ class ContainerKeys:
         self._draft.overlay(self._at, ("container", "ports"), rest, (*self._base, "ports"))
 
     def _resources(self, container: Json) -> None:
-        resources = {key: dict(value) if isinstance(value, dict) else value for key, value in container.pop("resources", {}).items()}
+        resources = container.pop("resources", {})
         amounts = {side: resources.get(side) or {} for side in _SIDES}
         for name in ("cpu", "memory"):
-            said = {side[:-1]: amounts[side].pop(name) for side in _SIDES if name in amounts[side]}
+            said = {side[:-1]: _amount(amounts[side].pop(name)) for side in _SIDES if name in amounts[side]}
             if said:
                 same = len(said) == len(_SIDES) and len(set(said.values())) == 1
                 self._put(name, said["limit"] if same else said, "resources")
@@ -139,6 +163,10 @@ class ContainerKeys:
                     amounts[side].pop(name, None)
         rest = {key: value for key, value in resources.items() if value not in ({}, [])}
         self._draft.overlay(self._at, ("container", "resources"), rest, (*self._base, "resources"))
+
+
+def _amount(text: Any) -> Any:
+    return int(text) if str(text).isdigit() else text
 
 
 def _gpu(devices: Mapping[str, Any]) -> Json | None:

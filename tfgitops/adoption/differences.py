@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.likeness import compare
+from tfgitops.adoption.containerkeys import SHELL_TEXT
 from tfgitops.adoption.remarks import Remark
+from tfgitops.targets.shell.command import SHELL, shell_command
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import MAX_RETRY
 
@@ -14,20 +16,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfgitops.adoption.likeness import Difference
+    from tfgitops.adoption.remarks import Sort
     from tfgitops.adoption.taking import Taken
+    from tfgitops.targets.routes import Route
 
 _LONG = 70  # characters of a value
+_TASK = 3
+"""How long the route of a task is in the likeness of a Job."""
+_WRAPPERS = frozenset({"template", "spec", "containers", TRAINING_CONTAINER})
+_NAMED = {
+    "env": "the variable", "policies": "the policy", "tolerations": "the toleration", "plugins": "Volcano's plugin",
+    "svc": "the argument of Volcano's plugin svc:",
+}  # fmt: skip
+"""Fields whose entries are told by their names."""
 
 
 def told_differences(taken: Taken, compiled: dict[str, Any]) -> Iterator[Remark]:
     """Yield a remark for each kind of difference; what several tasks have alike is told once."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[Sort, str], list[str]] = {}
     for one in compare(taken.manifest, compiled):
-        task = str(one.route[2]) if one.route[1:2] == ("tasks",) and len(one.route) > 3 else ""  # noqa: PLR2004
-        found.setdefault((one.sort, _text(one)), []).append(task)
+        in_task = one.route[1:2] == ("tasks",) and len(one.route) > _TASK
+        sort, text = _told(one, one.route[_TASK:] if in_task else one.route[1:])
+        if not (text.startswith("command:") and any(remark.text.startswith(SHELL_TEXT) for remark in taken.remarks)):
+            found.setdefault((sort, text), []).append(str(one.route[_TASK - 1]) if in_task else "")
     for (sort, text), tasks in found.items():
-        where = ", ".join(task for task in tasks if task)
-        yield Remark(sort, f"{text} ({where})" if where else text)  # type: ignore[arg-type]
+        where = ", ".join(filter(None, tasks)) if len(taken.spec["tasks"]) > 1 else ""
+        yield Remark(sort, f"{text} ({where})" if where else text)
     names = {str(one.get("name")) for one in _trainings(taken)} - {TRAINING_CONTAINER}
     if names:
         text = f"the training container is called {TRAINING_CONTAINER}, and no longer {', '.join(sorted(names))}"
@@ -39,30 +53,35 @@ def _trainings(taken: Taken) -> Iterator[dict[str, Any]]:
         yield from ((task.get("template") or {}).get("spec") or {}).get("containers", [])[:1]
 
 
-def _text(one: Difference) -> str:
-    route = one.route[3:] if one.route[1:2] == ("tasks",) and len(one.route) > 3 else one.route[1:]  # noqa: PLR2004
-    at = ".".join(_step(step) for step in route if step not in ("template", "spec", "containers", TRAINING_CONTAINER))
-    if one.route[-2:-1] == ("env",) or one.route[-1:] == ("env",):
-        names = [str(one.route[-1])] if one.route[-1] != "env" else sorted(one.after or one.before)
-        return f"the variable{'s' if len(names) > 1 else ''} {', '.join(names)}"
-    if one.route[-2:-1] == ("policies",):
-        return f"the policy {one.route[-1]} → {(one.after or one.before).get('action')}"
-    if one.route[-1:] == ("policies",):
-        both = one.after or one.before
-        return "the policies " + ", ".join(f"{event} → {policy.get('action')}" for event, policy in both.items())
+def _told(one: Difference, route: Route) -> tuple[Sort, str]:
+    """Return how a difference is told, at a route within its task or the Job."""
+    both, last, above = one.before if one.after is None else one.after, str(route[-1]), str(route[-2:-1])
+    if last == "command" and one.sort == "changed" and _only_exec(one.before, one.after):
+        return "mended", "the shell text has `exec` before its last program, so that SIGTERM reaches it"
+    for field, what in _NAMED.items():
+        if field in above:
+            return one.sort, f"{what} {last}{_action(both)}"
+        if last == field and isinstance(both, dict):
+            many = f"{what.removesuffix('y')}{'ies' if what[-1] == 'y' else 's'}" if len(both) > 1 else what
+            return one.sort, f"{many} {', '.join(f'{name}{_action(both[name])}' for name in both)}"
+    at = ".".join(str(step) for step in route if step not in _WRAPPERS)
     if one.sort == "added":
-        known = f", where Volcano's own default is {MAX_RETRY}" if one.route[-1] == "maxRetry" else ""
-        return f"{at}: {_shown(one.after)}{known}"
-    return f"{at}: {_shown(one.before)}" + (f", now {_shown(one.after)}" if one.sort == "changed" else "")
+        known = f", where Volcano's own default is {MAX_RETRY}" if route == ("maxRetry",) else ""
+        return one.sort, f"{at}: {_shown(both)}{known}"
+    return one.sort, f"{at}: {_shown(one.before)}" + (f", now {_shown(one.after)}" if one.sort == "changed" else "")
 
 
-def _step(step: str | int) -> str:
-    return str(step)
+def _action(value: Any) -> str:
+    return f" → {value['action']}" if isinstance(value, dict) and "action" in value else ""
+
+
+def _only_exec(before: Any, after: Any) -> bool:
+    """Tell whether two commands are one text in a shell, but for `exec`."""
+    shells = all(isinstance(one, tuple) and len(one) == len(SHELL) + 1 for one in (before, after))
+    return shells and shell_command(str(before[-1]).rstrip("\n")) == [*after]
 
 
 def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= _LONG else f"{text[:_LONG]}…"
-
-

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 
+_EMPTY = ("type",)
+"""Fields whose empty text is their default."""
+
+
 @dataclass(eq=False)
 class Draft:
     """Keys of a job; ``origins`` lead from their routes to those of the Job that they are read from."""
@@ -78,6 +82,7 @@ def as_written(value: Any, schema: Any) -> Any:
         return f"0{value:o}"
     schema = schema_file("pod.schema.json")["$defs"][name] if name else schema
     if isinstance(value, dict):
+        value = {key: inner for key, inner in value.items() if inner != "" or key not in _EMPTY}
         properties, others = schema.get("properties", {}), schema.get("additionalProperties")
         return {key: as_written(inner, properties.get(key, others) or {}) for key, inner in value.items()}
     if isinstance(value, list):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelector")
 """Keys of a role that the compiler may write by itself."""
+_ENDLESS = "TF308"
+"""Of jobs that nothing says the end of: what their source means is `completes: all`."""
 _STRATEGIES: tuple[str | None, ...] = (None, *schema_file("core.schema.json")["$defs"]["job"]["properties"]["strategy"]["enum"])
 
 
@@ -39,7 +41,7 @@ class _Try(NamedTuple):
     draft: Draft
     trial: Trial
     found: list[Difference]
-    cost: tuple[int, int]
+    cost: tuple[int, int, int]
 
 
 def fit(taken: Taken, shelf: Shelf, trials: Trials) -> Fitted:
@@ -74,42 +76,43 @@ class _Fitting:
 
     def _last(self, best: _Try, hoisted: Draft) -> Fitted:
         """Return the job with its common keys above, if they mean the same there."""
-        trial = self._trials.job(self._taken.name, hoisted, self._shelf)
-        if trial.job == best.trial.job or best.trial.job is None:
-            return Fitted(hoisted, trial)
-        if trial.job is not None and compare(best.trial.job, trial.job) == []:
-            return Fitted(hoisted, trial)
-        return Fitted(best.draft, best.trial)
+        above = self._try(hoisted)
+        chosen = above if above.cost <= best.cost else best
+        return Fitted(chosen.draft, chosen.trial)
 
     def _try(self, draft: Draft) -> _Try:
         trial = self._trials.job(self._taken.name, draft, self._shelf)
         found = compare(self._taken.manifest, trial.job) if trial.job is not None else []
-        lost = sum(1 for one in found if one.sort != "added")
-        added = sum(1 for one in found if one.sort == "added")
+        lost = sum(1 for one in found if self._counts(one))
         if trial.job is None or has_errors(trial.compiled.diagnostics):
             lost += 1000
-        return _Try(draft, trial, found, (lost + added, 0) if self._taken.ours else (lost, added))
+        endless = sum(1 for one in trial.compiled.diagnostics if one.code == _ENDLESS)
+        return _Try(draft, trial, found, (lost, endless, len(found)))
+
+    def _counts(self, one: Difference) -> bool:
+        """Tell whether a difference is no default that the compiler adds; a Job of ours has them all."""
+        return one.sort != "added" or self._taken.ours
 
     def _best(self, proposed: Proposed) -> _Try:
         """Return the best of all strategies and roles that may end the job; policies are left to the compiler."""
         draft = settle_job_keys(proposed.draft, [*proposed.roles.values()])
         best: _Try | None = None
         for strategy in _STRATEGIES if self._taken.ours and draft.get(("strategy",)) is MISSING else (None,):
-            for completes in (None, *proposed.roles, "all"):
+            for completes in (None, "all", *proposed.roles):
                 tried = self._try(_with(draft, strategy=strategy, completes=completes))
                 if best is None or tried.cost < best.cost:
                     best = tried
-                if not any("policies" in one.route for one in tried.found) or tried.trial.job is None:
+                wrong = any("policies" in one.route and self._counts(one) for one in tried.found)
+                if tried.trial.job is None or not (wrong or tried.cost[1]):
                     break
-            assert best is not None
-            if best.cost == (0, 0):
+            if best and best.cost[:2] == (0, 0):
                 break
         assert best is not None
         return best
 
     def _with_policies(self, best: _Try, proposed: Proposed) -> _Try:
         """Write policies where the compiler's own are not those of the source."""
-        wrong = [one for one in best.found if "policies" in one.route and (one.sort != "added" or self._taken.ours)]
+        wrong = [one for one in best.found if "policies" in one.route and self._counts(one)]
         if not wrong:
             return best
         draft = Draft(copy.deepcopy(best.draft.data), dict(best.draft.origins))
@@ -129,6 +132,8 @@ class _Fitting:
     def _without_defaults(self, best: _Try, proposed: Proposed) -> _Try:
         """Leave out what the compiler writes all the same."""
         for route in [*_perhaps_default(best.draft, proposed)]:
+            if best.draft.get(route) is MISSING:
+                continue
             draft = Draft(copy.deepcopy(best.draft.data), dict(best.draft.origins))
             draft.drop(route)
             tried = self._try(draft)
@@ -149,9 +154,9 @@ def _with(draft: Draft, **keys: Any) -> Draft:
 
 def _perhaps_default(draft: Draft, proposed: Proposed) -> Iterator[Route]:
     for role in proposed.roles.values():
-        yield from ((*role, key) for key in _PERHAPS_DEFAULT if draft.get((*role, key)) is not MISSING)
+        yield from ((*role, key) for key in _PERHAPS_DEFAULT)
         for name in draft.get((*role, "env")) if draft.get((*role, "env")) is not MISSING else ():
             if name.endswith("_VISIBLE_DEVICES"):
                 yield (*role, "env", name)
-    if draft.get(("port",)) is not MISSING:
-        yield ("port",)
+        yield (*role, "pod", "spec", "dnsPolicy")
+    yield ("port",)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.planning.jobmanifest import API_VERSION
 from tfgitops.spec.model import JOB_LABEL
+from tfgitops.targets.kubernetes import duration
 from tfgitops.targets.kubernetes.complete import complete_template
 from tfgitops.targets.kubernetes.merge import RULES, Rule, identity_of
 from tfgitops.targets.routes import MISSING, reach
@@ -100,18 +101,24 @@ def _volume_names(volumes: Iterable[Json]) -> dict[str, str]:
 
 
 def _container(container: Json, volumes: dict[str, str], run: str, *, defaults: bool) -> Json:
-    container = dict(container)
+    words = {key: tuple(_by_run(word, run) for word in container[key]) for key in ("command", "args") if key in container}
+    container = {**container, **words}
     for key in ("volumeMounts", "volumeDevices"):
         if key in container:
             container[key] = [{**one, "name": volumes.get(one.get("name"), one.get("name"))} for one in container[key]]
-    if run and "env" in container:
+    if "env" in container:
         container["env"] = [
-            {**one, "value": one["value"].replace(run, "RUN")} if "value" in one else one for one in container["env"]
+            {**one, "value": _by_run(one["value"], run)} if "value" in one else one for one in container["env"]
         ]
     resources = container.get("resources") or {}
     if defaults and (limits := resources.get("limits")):
         container["resources"] = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
     return container
+
+
+def _by_run(text: str, run: str) -> str:
+    """Return a text with the same word for the name of the Job, and for the reference to it."""
+    return text.replace(run, "$(RUN)") if run else text
 
 
 def _by_event(policies: Iterable[Json]) -> Json:
@@ -121,6 +128,8 @@ def _by_event(policies: Iterable[Json]) -> Json:
         events = events_of(policy) or [f"exit code {policy.get('exitCode')}"]
         for event in events:
             rest = {key: value for key, value in policy.items() if key not in ("event", "events", "exitCode")}
+            if "timeout" in rest:
+                rest["timeout"] = duration.canonical(rest["timeout"])
             found.setdefault(event, rest)
     return found
 

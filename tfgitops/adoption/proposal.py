@@ -51,6 +51,7 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool) -> Proposed:
     for key in spec.keys() - set(_SAID):
         taken.say("lost", f"{key}: the spec has no such key", ("spec", key))
     _job_keys(taken, draft, shelf)
+    least = _gang(taken, draft, kinds)
     ports = {task["name"]: port for task in spec["tasks"] if task["name"] in kinds}
     for index, task in enumerate(spec["tasks"]):
         name = task["name"]
@@ -59,7 +60,7 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool) -> Proposed:
         roles[name] = at
         if name in kinds and kinds[name] != name:
             taken.say("changed", f"the task {name} is the role `{kinds[name]}`, as its {TF_CONFIG} has it", base)
-        _task_keys(taken, draft, at, task, base)
+        _task_keys(taken, draft, at, {**task, **({"minAvailable": least[name]} if name in least else {})}, base)
         container: Route = (*base, "template", "spec", "containers", 0)
         keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports)
         PodKeys(taken, draft, at, base, shelf).put(task.get("template") or {}, keys)
@@ -132,15 +133,39 @@ def _job_keys(taken: Taken, draft: Draft, shelf: Shelf) -> None:
         draft.put(("maxRetry",), retries, ("spec", "maxRetry"))
     if name := spec.get("priorityClassName"):
         draft.put(("priorityClassName",), name, ("spec", "priorityClassName"))
-    gang = sum(task.get("minAvailable", task.get("replicas", 0)) for task in spec["tasks"] if not _waits(task))
-    if spec.get("minAvailable") not in (None, 0, gang):
-        draft.put(("minAvailable",), spec["minAvailable"], ("spec", "minAvailable"))
     for name, flags in (spec.get("plugins") or {}).items():
         at: Route = ("spec", "plugins", name)
         if name in _DISCOVERY:
             taken.say("changed", f"Volcano's plugin {name} goes: the compiler writes {TF_CONFIG} itself", at)
         elif name != "svc" or (flags and sorted(flags) != sorted(SVC_ARGUMENTS)):
             draft.put(("plugins", name), flags, at)
+
+
+def _gang(taken: Taken, draft: Draft, kinds: dict[str, str]) -> dict[str, int]:
+    """Put the job's `minAvailable`; return that of tasks, where the job's is less than theirs together.
+
+    Volcano then looks at the job's alone. A spec says it per task, so the largest tasks may start with fewer pods.
+    """
+    tasks, at = taken.spec["tasks"], ("spec", "minAvailable")
+    wanted = taken.spec.get("minAvailable") or 0
+    least = {task["name"]: task.get("minAvailable", task.get("replicas", 0)) for task in tasks}
+    first = sum(least[task["name"]] for task in tasks if not _waits(task))
+    if not wanted or wanted == first:
+        return {}
+    if wanted > first or any(map(_waits, tasks)):
+        draft.put(("minAvailable",), wanted, at)
+        return {}
+    if kinds or wanted < len(tasks):
+        why = "TensorFlow's cluster needs all pods" if kinds else "each task needs a pod"
+        taken.say("changed", f"minAvailable {wanted} goes, so the gang is {first} pods: {why}", at)
+        return {}
+    while (over := sum(least.values()) - wanted) > 0:
+        name, second = max(least, key=lambda name: least[name]), sorted([1, *least.values()])[-2]
+        least[name] -= min(over, max(1, least[name] - max(second, 1)))
+    if len(tasks) > 1:
+        said = ", ".join(f"{name} {number}" for name, number in least.items())
+        taken.say("changed", f"minAvailable {wanted} of the job is now one of each task: {said}", at)
+    return least
 
 
 def _waits(task: Json) -> bool:

@@ -20,8 +20,8 @@ _BLOCKS = 2
 
 _ORDER = (
     "apiVersion", "kind", "cluster", "gitops", "namespace", "queues", "volumes", "defaults", "jobs",
-    "name", "image", "command", "args", "strategy", "completes", "queue", "priorityClassName", "minAvailable", "maxRetry",
-    "replicas", "cpu", "memory", "gpu", "shm", "chief", "ps", "worker", "evaluator", "tasks",
+    "name", "image", "command", "args", "strategy", "completes", "queue", "priorityClassName", "replicas", "minAvailable", "maxRetry",
+    "cpu", "memory", "gpu", "shm", "chief", "ps", "worker", "evaluator", "tasks",
 )  # fmt: skip
 _LATE = ("policies", "plugins", "labels", "annotations", "container", "pod")
 _RANKS = {key: rank for rank, key in enumerate(_ORDER)} | {key: 200 + rank for rank, key in enumerate(_LATE)}

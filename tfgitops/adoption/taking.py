@@ -19,6 +19,7 @@ from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.kubernetes.shape import Notes, Shape, settle, shape_of
 from tfgitops.targets.routes import MISSING, reach, replaced
 from tfgitops.targets.volcano.tasks import RULES as TASK_RULES
+from tfgitops.targets.volcano.tasks import judge_policies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,9 +113,11 @@ def take(source: Source, value: dict[str, Any], places: Mapping[Route, Route], r
     for route in notes.pruned:
         taken.say("lost", f"{route[-1]}: Kubernetes knows no such field{_answer(route)}", route)
     if not notes.faults:
-        taken.manifest = dict(rewritten(shape, settled))
+        written = _written(settled, typed)
+        taken.manifest = {"metadata": {}, **_written(rewritten(shape, written), written)}
         taken.manifest.setdefault("spec", {}).setdefault("tasks", [])
-        notes.faults += _faults(taken.spec["tasks"])
+        _keep_timeouts(taken.spec, written.get("spec", {}))
+        notes.faults += _faults(taken.spec)
     taken.problems += [_problem(taken, fault) for fault in notes.faults]
     if not taken.problems:
         _name_tasks(taken.spec["tasks"])
@@ -187,6 +190,23 @@ def _lifted(shape: Shape, value: Any, at: Route, taken: Taken) -> Any:
     }
 
 
+def _written(settled: Any, given: Any) -> Any:
+    """Return a settled value without the defaults of the schema."""
+    if isinstance(settled, dict) and isinstance(given, dict):
+        return {key: _written(item, given[key]) for key, item in settled.items() if key in given}
+    if isinstance(settled, list) and isinstance(given, list):
+        return [_written(item, said) for item, said in zip(settled, given, strict=False)]
+    return settled
+
+
+def _keep_timeouts(spec: Mapping[str, Any], written: Mapping[str, Any]) -> None:
+    """Write the durations of policies as their author did: 10m, and not 10m0s."""
+    pairs = [(spec, written), *zip(spec["tasks"], written.get("tasks", ()), strict=False)]
+    for after, before in pairs:
+        for policy, said in zip(after.get("policies", ()), before.get("policies", ()), strict=False):
+            policy.update({key: said[key] for key in ("timeout",) if key in said})
+
+
 def _answer(route: Route) -> str:
     """Return what the spec answers to a field of this name, if it has an answer."""
     definitions = schema_file("core.schema.json")["$defs"]
@@ -194,11 +214,13 @@ def _answer(route: Route) -> str:
     return f" ({said})" if said else ""
 
 
-def _faults(tasks: list[dict[str, Any]]) -> Iterator[Fault]:
-    """Yield what no spec could say: two tasks of one name, a pod without a container."""
+def _faults(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what Volcano would refuse and no spec could say: two tasks of one name, two policies for one event."""
+    yield from judge_policies(spec.get("policies", ()), ("spec", "policies"))
     seen: set[str] = set()
-    for index, task in enumerate(tasks):
+    for index, task in enumerate(spec["tasks"]):
         at: Route = ("spec", "tasks", index)
+        yield from judge_policies(task.get("policies", ()), (*at, "policies"))
         if (name := task.get("name")) and name in seen:
             yield TASK_RULES.fault("task-name-duplicate", (*at, "name"), found=name)
         seen.add(str(name))
