@@ -206,14 +206,11 @@ def _names(name: str) -> Any:
 
 def _controller(sources: Sequence[Source]) -> str:
     """Return the controller for which tfgitops wrote these manifests, or nothing."""
-    for source in sources:
-        labels = source.metadata.get("labels")
-        if isinstance(labels, dict) and JOB_LABEL in labels:
-            annotations = source.metadata.get("annotations")
-            for key in annotations if isinstance(annotations, dict) else ():
-                for prefix, controller in _CONTROLLERS.items():
-                    if key.startswith(prefix):
-                        return controller
+    texts = [[source.metadata.get(key) for key in ("labels", "annotations")] for source in sources]
+    maps = [[one if isinstance(one, dict) else {} for one in both] for both in texts]
+    if any(JOB_LABEL in labels for labels, _ in maps):
+        keys = [key for _, annotations in maps for key in annotations]
+        return next((name for key in keys for prefix, name in _CONTROLLERS.items() if key.startswith(prefix)), "")
     return ""
 
 

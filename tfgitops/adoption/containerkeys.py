@@ -15,7 +15,7 @@ from tfgitops.targets.routes import reach
 from tfgitops.targets.shell.command import SHELL, script_of, shell_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from tfgitops.adoption.drafts import Draft
     from tfgitops.adoption.taking import Taken
@@ -38,7 +38,8 @@ class ContainerKeys:
     """
 
     def __init__(
-        self, taken: Taken, draft: Draft, at: Route, base: Route, *, port: int, ports: Mapping[str, int]
+        self, taken: Taken, draft: Draft, at: Route, base: Route, *, port: int, ports: Mapping[str, int],
+        raw: Collection[str],
     ) -> None:  # fmt: skip
         self._taken = taken
         self._draft = draft
@@ -46,6 +47,7 @@ class ContainerKeys:
         self._base = base
         self._port = port
         self._ports = ports
+        self._raw = raw
 
     def put(self, container: Json) -> None:
         """Put the keys of a container without its mounts."""
@@ -156,13 +158,13 @@ class ContainerKeys:
                 self._put(name, said["limit"] if same else said, "resources")
         devices = {name: amount for side in _SIDES for name, amount in amounts[side].items() if name not in NATIVE}
         equal = all(amounts["limits"].get(name) == amounts["requests"].get(name, one) == one for name, one in devices.items())
-        if equal and (gpu := _gpu(devices)):
+        if equal and "gpu" not in self._raw and (gpu := _gpu(devices)):
             self._put("gpu", gpu, "resources")
             for side in _SIDES:
                 for name in devices:
                     amounts[side].pop(name, None)
         rest = {key: value for key, value in resources.items() if value not in ({}, [])}
-        self._draft.overlay(self._at, ("container", "resources"), rest, (*self._base, "resources"))
+        self._draft.overlay(self._at, ("container", "resources"), rest or None, (*self._base, "resources"))
 
 
 def _amount(text: Any) -> Any:

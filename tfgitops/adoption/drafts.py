@@ -18,10 +18,14 @@ _EMPTY = ("type",)
 
 @dataclass(eq=False)
 class Draft:
-    """Keys of a job; ``origins`` lead from their routes to those of the Job that they are read from."""
+    """Keys of a job; ``origins`` lead from their routes to those of the Job that they are read from.
+
+    With ``exact``, overlays keep what is empty.
+    """
 
     data: dict[str, Any] = field(default_factory=dict)
     origins: dict[Route, Route] = field(default_factory=dict)
+    exact: bool = False
 
     def get(self, route: Route) -> Any:
         """Return the value at a route, or `MISSING`."""
@@ -38,7 +42,7 @@ class Draft:
 
     def overlay(self, at: Route, route: Route, value: Any, origin: Route) -> None:
         """Put a raw field of Kubernetes into an overlay of a job or role, at a route such as ("pod", "spec", KEY)."""
-        if value not in ({}, [], None):
+        if value not in ([], None) and (value != {} or self.exact):
             name = "Container" if route[0] == "container" else {"spec": "PodSpec"}.get(str(route[1]), "ObjectMeta")
             schema = schema_file("pod.schema.json")["$defs"][name]["properties"].get(route[-1], {})
             self.put((*at, *route), as_written(value, schema), origin)

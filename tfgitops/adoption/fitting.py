@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.adoption.drafts import Draft
@@ -14,7 +15,7 @@ from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tfgitops.adoption.likeness import Difference
     from tfgitops.adoption.proposal import Proposed
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelector")
 """Keys of a role that the compiler may write by itself."""
+_RAW = (("gpu",), ("shm",), ("gpu", "shm"))
+"""Keys by which the compiler writes more than the field that they stand for."""
 _ENDLESS = "TF308"
 """Of jobs that nothing says the end of: what their source means is `completes: all`."""
 _STRATEGIES: tuple[str | None, ...] = (None, *schema_file("core.schema.json")["$defs"]["job"]["properties"]["strategy"]["enum"])
@@ -56,29 +59,30 @@ class _Fitting:
         self._trials = trials
 
     def fit(self) -> Fitted:
-        remarks = [*self._taken.remarks]
+        """Return the best of all forms; the remarks are those of the form that is taken."""
         tensorflow = is_tensorflow(self._taken)
-        proposed = propose(self._taken, self._shelf, tensorflow=tensorflow)
-        best = self._best(proposed)
+        before, best = [*self._taken.remarks], self._form(tensorflow=tensorflow, raw=())
+        said, others = [*self._taken.remarks], []
         if best.trial.job is None and tensorflow and not self._taken.framework:
-            said = [*self._taken.remarks]
-            self._taken.remarks[:] = remarks
-            other = propose(self._taken, self._shelf, tensorflow=False)
-            alone = self._best(other)
-            if alone.trial.job is not None:
-                proposed, best = other, alone
-                self._taken.say("note", "the tasks form no cluster of TensorFlow, and stay tasks")
-            else:
-                self._taken.remarks[:] = said
-        best = self._without_defaults(self._with_policies(best, proposed), proposed)
-        hoisted = hoist_roles(best.draft, [*proposed.roles.values()])
-        return self._last(best, hoisted)
+            others.append(partial(self._form, tensorflow=False, raw=()))
+        if best.cost[0]:
+            others += [partial(self._form, tensorflow=tensorflow, raw=raw) for raw in _RAW]
+        for form in others:
+            self._taken.remarks[:] = before
+            if (other := form()).cost < best.cost:
+                best, said = other, [*self._taken.remarks]
+        self._taken.remarks[:] = said
+        return Fitted(best.draft, best.trial)
 
-    def _last(self, best: _Try, hoisted: Draft) -> Fitted:
-        """Return the job with its common keys above, if they mean the same there."""
-        above = self._try(hoisted)
-        chosen = above if above.cost <= best.cost else best
-        return Fitted(chosen.draft, chosen.trial)
+    def _form(self, *, tensorflow: bool, raw: Collection[str]) -> _Try:
+        proposed = propose(self._taken, self._shelf, tensorflow=tensorflow, raw=raw)
+        best = self._with_policies(self._best(proposed), proposed)
+        return self._hoisted(self._without_defaults(best, proposed), [*proposed.roles.values()])
+
+    def _hoisted(self, best: _Try, roles: list[Route]) -> _Try:
+        """Return the job with its common keys above, if it is no worse."""
+        above = self._try(hoist_roles(best.draft, roles))
+        return above if above.cost <= best.cost else best
 
     def _try(self, draft: Draft) -> _Try:
         trial = self._trials.job(self._taken.name, draft, self._shelf)

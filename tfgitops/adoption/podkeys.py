@@ -13,6 +13,8 @@ from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import NOT_IN_PODS, SCHEDULER
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tfgitops.adoption.drafts import Draft
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
@@ -29,12 +31,15 @@ _COPIED = (("nodeSelector", "nodeSelector"), ("tolerations", "tolerations"), ("s
 class PodKeys:
     """Puts the keys of one role into a draft, at ``at``; ``base`` is the route of its task in the Job."""
 
-    def __init__(self, taken: Taken, draft: Draft, at: Route, base: Route, shelf: Shelf) -> None:
+    def __init__(
+        self, taken: Taken, draft: Draft, at: Route, base: Route, shelf: Shelf, raw: Collection[str]
+    ) -> None:  # fmt: skip
         self._taken = taken
         self._draft = draft
         self._at = at
         self._base: Route = (*base, "template")
         self._shelf = shelf
+        self._raw = raw
         self._renamed: dict[str, str] = {}
 
     def put(self, template: Json, keys: ContainerKeys) -> None:
@@ -68,7 +73,7 @@ class PodKeys:
                 texts.pop(JOB_LABEL, None)
             elif (number := texts.pop(RERUN_ANNOTATION, None)) is not None:
                 self._draft.put(("rerun",), int(number))
-            self._overlay(("pod", "metadata", key), texts, (*self._base, "metadata", key))
+            self._overlay(("pod", "metadata", key), texts or None, (*self._base, "metadata", key))
 
     def _sidecars(self, pod: Json, others: list[Json]) -> None:
         """Make further containers native sidecars: as containers, they would keep the task from completing."""
@@ -110,24 +115,25 @@ class PodKeys:
 
     def _volumes(self, volumes: list[Json], mounts: list[Json]) -> list[Json]:
         """Put the keys `volumes` and `shm`; return the volumes that are neither, and leave their mounts."""
-        left, uses = [], []
-        for volume in sorted(volumes, key=lambda one: str(one.get("name"))):
+        left, uses = [], {}
+        for volume in volumes:
             name, claim = str(volume.get("name")), volume.get("persistentVolumeClaim")
-            mounted = [mount for mount in mounts if mount.get("name") == name]
+            mounted = [mount for mount in mounts if mount and mount.get("name") == name]
             if claim and mounted and all(mount.keys() <= _MOUNTED for mount in mounted):
                 for mount in mounted:
-                    taken, use = self._shelf.use(name, str(claim.get("claimName")), _mount(mount, claim))
-                    self._renamed[name] = taken
-                    uses.append(use)
-                    mounts.remove(mount)
-            elif size := _shared_memory(volume, mounted):
+                    place = mounts.index(mount)
+                    self._renamed[name], uses[place] = self._shelf.use(name, str(claim.get("claimName")), _mount(mount, claim))
+                    mounts[place] = None
+            elif "shm" not in self._raw and (size := _shared_memory(volume, mounted)):
                 self._draft.put((*self._at, "shm"), size, (*self._base, "spec", "volumes"))
                 self._renamed[name] = "dev-shm"
-                mounts.remove(mounted[0])
+                mounts[mounts.index(mounted[0])] = None
             else:
                 left.append(volume)
+        mounts[:] = [mount for mount in mounts if mount]
         if uses:
-            self._draft.put((*self._at, "volumes"), uses, (*self._base, "spec", "volumes"))
+            in_order = [uses[place] for place in sorted(uses)]
+            self._draft.put((*self._at, "volumes"), in_order, (*self._base, "spec", "volumes"))
         return left
 
     def _with_names(self, items: list[Json]) -> list[Json]:

@@ -15,7 +15,7 @@ from tfgitops.targets.tensorflow import ROLE_NAMES, SERVER_PORT
 from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
@@ -40,9 +40,12 @@ class Proposed(NamedTuple):
     roles: dict[str, Route]
 
 
-def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool) -> Proposed:
-    """Return the block of a job without policies; as TensorFlow's, or as tasks of any framework."""
-    draft, roles, spec = Draft(), {}, taken.spec
+def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str] = ()) -> Proposed:
+    """Return the block of a job without policies; as TensorFlow's, or as tasks of any framework.
+
+    ``raw`` are keys for which overlays stand, because the compiler would write more than the source has.
+    """
+    draft, roles, spec = Draft(exact=taken.ours), {}, taken.spec
     draft.origins[()] = ()
     kinds = _kinds(taken) if tensorflow else {}
     port = _server_port(taken, kinds)
@@ -62,8 +65,8 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool) -> Proposed:
             taken.say("changed", f"the task {name} is the role `{kinds[name]}`, as its {TF_CONFIG} has it", base)
         _task_keys(taken, draft, at, {**task, **({"minAvailable": least[name]} if name in least else {})}, base)
         container: Route = (*base, "template", "spec", "containers", 0)
-        keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports)
-        PodKeys(taken, draft, at, base, shelf).put(task.get("template") or {}, keys)
+        keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports, raw=raw)
+        PodKeys(taken, draft, at, base, shelf, raw).put(task.get("template") or {}, keys)
         if draft.get(at) == {}:
             draft.put((*at, "replicas"), 1)
     names_of_roles = any(name in ROLE_NAMES for name, at in roles.items() if at[0] == "tasks")
