@@ -95,7 +95,7 @@ class _Adoption:
         def say(sort: Any, text: str, at: Route | None = None) -> None:
             remarks.append(Remark(sort, text, at))
 
-        became = self._beside.take(source, remarks, say)
+        became = self._beside.take(source, say)
         if not became and not remarks:
             say("note", SKIPPED.get(source.kind, "the spec has no key for this kind; keep the object where it is"))
         self._told.append(Told(source, became, tuple(remarks)))

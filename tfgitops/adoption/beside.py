@@ -10,7 +10,6 @@ from tfgitops.targets.kubernetes.shape import shape_of
 from tfgitops.targets.routes import reach
 
 if TYPE_CHECKING:
-    from tfgitops.adoption.remarks import Remark
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.sources import Source
 
@@ -44,10 +43,10 @@ class Beside:
         self.controller = controller
         self._shelf = shelf
 
-    def take(self, source: Source, remarks: list[Remark], say: Any) -> str:
+    def take(self, source: Source, say: Any) -> str:
         """Read one object; return its place in the spec, or nothing if the spec has none."""
         value, gone = without_servers(source.value)
-        spec = value.get("spec") if isinstance(value.get("spec"), dict) else {}
+        spec = found if isinstance(found := value.get("spec"), dict) else {}
         became = ""
         if (source.group, source.kind) == (VOLCANO_QUEUES, "Queue") and source.name not in _BUILT_IN:
             became = self._queue(source, spec, say)
@@ -80,7 +79,10 @@ class Beside:
         modes = spec.get("accessModes")
         written = isinstance(size, str | int) and isinstance(modes, list) and len(modes) == 1
         if not written or spec.keys() - _CLAIM_SAYS or spec.get("volumeMode", "Filesystem") != "Filesystem":
-            say("note", "the claim stays outside: a volume with a `size` cannot say all of it, so jobs name it by `claim`")
+            say(
+                "note",
+                "the claim stays where it is, and jobs name it: a volume with a `size` cannot say all of it",
+            )
             return ""
         block: Json = {"size": size}
         if "storageClassName" in spec:
@@ -112,7 +114,8 @@ def _texts(source: Source) -> Json:
     found = {}
     for key in ("labels", "annotations"):
         texts = reach(value, ("metadata", key))
-        kept = {name: str(text) for name, text in texts.items() if not _is_steering(name)} if isinstance(texts, dict) else {}
+        items = texts.items() if isinstance(texts, dict) else ()
+        kept = {name: str(text) for name, text in items if not _is_steering(name)}
         if kept:
             found[key] = kept
     return found

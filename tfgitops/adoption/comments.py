@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-
     from tfgitops.adoption.sources import Source
     from tfgitops.targets.routes import Route
 
@@ -59,5 +58,3 @@ class Comments:
         known = key in self._used
         self._used.add(key)
         return not known
-
-

@@ -77,7 +77,9 @@ class ContainerKeys:
         def by_run(text: Any, at: Route) -> Any:
             changed = host(lambda one: f"$(RUN)-{one[1]}-{one[2]}{'.$(RUN)' if one[3] else ''}", text)
             if changed != text:
-                self._taken.say("mended", f"hosts begin with $(RUN), since each run has a name of its own, not {name}", at)
+                self._taken.say(
+                    "mended", f"hosts begin with $(RUN), since each run has a name of its own, not {name}", at
+                )
             return changed
 
         for field in ("command", "args"):
@@ -157,7 +159,8 @@ class ContainerKeys:
                 same = len(said) == len(_SIDES) and len(set(said.values())) == 1
                 self._put(name, said["limit"] if same else said, "resources")
         devices = {name: amount for side in _SIDES for name, amount in amounts[side].items() if name not in NATIVE}
-        equal = all(amounts["limits"].get(name) == amounts["requests"].get(name, one) == one for name, one in devices.items())
+        requests, limits = amounts["requests"], amounts["limits"]
+        equal = all(limits.get(name) == requests.get(name, one) == one for name, one in devices.items())
         if equal and "gpu" not in self._raw and (gpu := _gpu(devices)):
             self._put("gpu", gpu, "resources")
             for side in _SIDES:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.adoption.likeness import compare
 from tfgitops.adoption.containerkeys import SHELL_TEXT
+from tfgitops.adoption.likeness import compare
 from tfgitops.adoption.remarks import Remark
 from tfgitops.targets.shell.command import SHELL, shell_command
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
@@ -25,9 +25,13 @@ _TASK = 3
 """How long the route of a task is in the likeness of a Job."""
 _WRAPPERS = frozenset({"template", "spec", "containers", TRAINING_CONTAINER})
 _NAMED = {
-    "env": "the variable", "policies": "the policy", "tolerations": "the toleration", "plugins": "Volcano's plugin",
+    "env": "the variable",
+    "ports": "the port",
+    "policies": "the policy",
+    "tolerations": "the toleration",
+    "plugins": "Volcano's plugin",
     "svc": "the argument of Volcano's plugin svc:",
-}  # fmt: skip
+}
 """Fields whose entries are told by their names."""
 
 
@@ -55,11 +59,11 @@ def _trainings(taken: Taken) -> Iterator[dict[str, Any]]:
 
 def _told(one: Difference, route: Route) -> tuple[Sort, str]:
     """Return how a difference is told, at a route within its task or the Job."""
-    both, last, above = one.before if one.after is None else one.after, str(route[-1]), str(route[-2:-1])
+    both, last = one.before if one.after is None else one.after, str(route[-1])
     if last == "command" and one.sort == "changed" and _only_exec(one.before, one.after):
         return "mended", "the shell text has `exec` before its last program, so that SIGTERM reaches it"
     for field, what in _NAMED.items():
-        if field in above:
+        if field in route[-2:-1]:
             return one.sort, f"{what} {last}{_action(both)}"
         if last == field and isinstance(both, dict):
             many = f"{what.removesuffix('y')}{'ies' if what[-1] == 'y' else 's'}" if len(both) > 1 else what

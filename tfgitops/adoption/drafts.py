@@ -33,7 +33,7 @@ class Draft:
 
     def put(self, route: Route, value: Any, origin: Route | None = None) -> None:
         """Set the value at a route, with the maps above it."""
-        holder = self.data
+        holder: Any = self.data
         for key in route[:-1]:
             holder = holder.setdefault(key, {})
         holder[route[-1]] = value
@@ -51,7 +51,7 @@ class Draft:
         """Remove the value at a route, and the maps above it that are then empty; return the value."""
         if reach(self.data, route) is MISSING:
             return MISSING
-        holders = [self.data]
+        holders: list[Any] = [self.data]
         for key in route[:-1]:
             holders.append(holders[-1][key])
         value = holders[-1].pop(route[-1])

@@ -15,7 +15,7 @@ from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.routes import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from tfgitops.adoption.likeness import Difference
     from tfgitops.adoption.proposal import Proposed
@@ -28,9 +28,12 @@ _PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelecto
 """Keys of a role that the compiler may write by itself."""
 _RAW = (("gpu",), ("shm",), ("gpu", "shm"))
 """Keys by which the compiler writes more than the field that they stand for."""
+_FAILED = 1000
+"""The cost of a form that does not compile."""
 _ENDLESS = "TF308"
 """Of jobs that nothing says the end of: what their source means is `completes: all`."""
-_STRATEGIES: tuple[str | None, ...] = (None, *schema_file("core.schema.json")["$defs"]["job"]["properties"]["strategy"]["enum"])
+_JOB = schema_file("core.schema.json")["$defs"]["job"]["properties"]
+_STRATEGIES: tuple[str | None, ...] = (None, *_JOB["strategy"]["enum"])
 
 
 class Fitted(NamedTuple):
@@ -62,14 +65,16 @@ class _Fitting:
         """Return the best of all forms; the remarks are those of the form that is taken."""
         tensorflow = is_tensorflow(self._taken)
         before, best = [*self._taken.remarks], self._form(tensorflow=tensorflow, raw=())
-        said, others = [*self._taken.remarks], []
+        said: list[Any] = [*self._taken.remarks]
+        others: list[Callable[[], _Try]] = []
         if best.trial.job is None and tensorflow and not self._taken.framework:
             others.append(partial(self._form, tensorflow=False, raw=()))
-        if best.cost[0]:
+        if best.cost[0] >= (1 if self._taken.ours else _FAILED):
             others += [partial(self._form, tensorflow=tensorflow, raw=raw) for raw in _RAW]
         for form in others:
             self._taken.remarks[:] = before
-            if (other := form()).cost < best.cost:
+            other = form()
+            if other.cost < best.cost:
                 best, said = other, [*self._taken.remarks]
         self._taken.remarks[:] = said
         return Fitted(best.draft, best.trial)
@@ -89,7 +94,7 @@ class _Fitting:
         found = compare(self._taken.manifest, trial.job) if trial.job is not None else []
         lost = sum(1 for one in found if self._counts(one))
         if trial.job is None or has_errors(trial.compiled.diagnostics):
-            lost += 1000
+            lost += _FAILED
         endless = sum(1 for one in trial.compiled.diagnostics if one.code == _ENDLESS)
         return _Try(draft, trial, found, (lost, endless, len(found)))
 
@@ -104,7 +109,7 @@ class _Fitting:
         for strategy in _STRATEGIES if self._taken.ours and draft.get(("strategy",)) is MISSING else (None,):
             for completes in (None, "all", *proposed.roles):
                 tried = self._try(_with(draft, strategy=strategy, completes=completes))
-                if best is None or tried.cost < best.cost:
+                if best is None or tried.cost[:2] < best.cost[:2]:
                     best = tried
                 wrong = any("policies" in one.route and self._counts(one) for one in tried.found)
                 if tried.trial.job is None or not (wrong or tried.cost[1]):
@@ -127,11 +132,14 @@ class _Fitting:
             if any(one.route[1:3] == ("tasks", task["name"]) for one in wrong):
                 policies = [*written_policies(task.get("policies", []))]
                 if policies or self._taken.ours:
-                    draft.put((*proposed.roles[task["name"]], "policies"), policies, ("spec", "tasks", index, "policies"))
+                    draft.put(
+                        (*proposed.roles[task["name"]], "policies"), policies, ("spec", "tasks", index, "policies")
+                    )
         tried = [self._try(draft)]
         if draft.get(("completes",)) is not MISSING:
             tried.append(self._try(_with(draft, strategy=None, completes=None)))
-        return min((*reversed(tried), best), key=lambda one: one.cost)
+        least: _Try = min((*reversed(tried), best), key=lambda one: one.cost)
+        return least
 
     def _without_defaults(self, best: _Try, proposed: Proposed) -> _Try:
         """Leave out what the compiler writes all the same."""

@@ -20,7 +20,8 @@ _JOB_ONLY = {
 }
 """Keys that a role does not have, each with the overlay that says it for one role."""
 
-_DEPTHS = {"env": 1, "nodeSelector": 1, "labels": 1, "annotations": 1, "plugins": 1, "ports": 1, "container": 2, "pod": 3}
+_MAPS = ("env", "nodeSelector", "labels", "annotations", "plugins", "ports")
+_DEPTHS = {**dict.fromkeys(_MAPS, 1), "container": 2, "pod": 3}
 """Keys of which parts may be common: how many levels merge key by key. All others are common as a whole."""
 
 _STAY = frozenset({

@@ -10,7 +10,7 @@ from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.kubernetes import duration
 from tfgitops.targets.kubernetes.complete import complete_template
 from tfgitops.targets.kubernetes.merge import RULES, Rule, identity_of
-from tfgitops.targets.routes import MISSING, reach
+from tfgitops.targets.routes import MISSING, reach, replaced
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import difference, stored
 from tfgitops.targets.volcano.tasks import events_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
+
+_READ_ONLY = ("persistentVolumeClaim", "readOnly")
 
 
 class Difference(NamedTuple):
@@ -68,19 +70,23 @@ def likeness(job: Json, *, defaults: bool = True) -> Json:
 def _task(task: Json, run: str, *, defaults: bool) -> Json:
     task = {key: value for key, value in task.items() if key != "name" and value not in ({}, [])}
     template = complete_template(task.get("template") or {}, defaults=defaults)
-    metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in ("labels", "annotations")}
+    metadata = {
+        key: value for key, value in (template.get("metadata") or {}).items() if key in ("labels", "annotations")
+    }
     labels = {key: value for key, value in metadata.pop("labels", {}).items() if key != JOB_LABEL}
     spec = dict(template.get("spec") or {})
     spec.pop("schedulerName", None)
     spec.pop("serviceAccount", None)  # of old, the same as serviceAccountName
-    renamed = _volume_names(spec.get("volumes", ()))
+    read_only = {one.get("name") for one in spec.get("volumes", ()) if reach(one, _READ_ONLY) is True}
+    volumes = [replaced(one, _READ_ONLY, MISSING) for one in spec.get("volumes", ())]
+    renamed = _volume_names(volumes)
     for key in ("containers", "initContainers"):
         if key in spec:
-            spec[key] = [_container(one, renamed, run, defaults=defaults) for one in spec[key]]
+            spec[key] = [_container(_for_reading(one, read_only), renamed, run, defaults=defaults) for one in spec[key]]
     if spec.get("containers"):
         spec["containers"] = [{**spec["containers"][0], "name": TRAINING_CONTAINER}, *spec["containers"][1:]]
-    if "volumes" in spec:
-        spec["volumes"] = [{**volume, "name": renamed[volume["name"]]} for volume in spec["volumes"]]
+    if volumes:
+        spec["volumes"] = [{**volume, "name": renamed[volume["name"]]} for volume in volumes]
     whole = {"metadata": {**metadata, **({"labels": labels} if labels else {})}, "spec": spec}
     task["template"] = _keyed({key: value for key, value in whole.items() if value}, RULES["PodTemplateSpec"])
     if "policies" in task:
@@ -88,6 +94,14 @@ def _task(task: Json, run: str, *, defaults: bool) -> Json:
     if "dependsOn" in task:
         task["dependsOn"] = {**task["dependsOn"], "name": sorted(task["dependsOn"].get("name", ()))}
     return task
+
+
+def _for_reading(container: Json, volumes: set[Any]) -> Json:
+    """Return a container whose mounts of some volumes are read-only: a claim may say so, or each of its mounts."""
+    if "volumeMounts" not in container:
+        return container
+    mounts = [{**one, "readOnly": True} if one.get("name") in volumes else one for one in container["volumeMounts"]]
+    return {**container, "volumeMounts": mounts}
 
 
 def _volume_names(volumes: Iterable[Json]) -> dict[str, str]:
@@ -101,8 +115,10 @@ def _volume_names(volumes: Iterable[Json]) -> dict[str, str]:
 
 
 def _container(container: Json, volumes: dict[str, str], run: str, *, defaults: bool) -> Json:
-    words = {key: tuple(_by_run(word, run) for word in container[key]) for key in ("command", "args") if key in container}
-    container = {**container, **words}
+    container = dict(container)
+    for key in ("command", "args"):
+        if key in container:
+            container[key] = tuple(_by_run(word, run) for word in container[key])
     for key in ("volumeMounts", "volumeDevices"):
         if key in container:
             container[key] = [{**one, "name": volumes.get(one.get("name"), one.get("name"))} for one in container[key]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.adoption.containerkeys import ContainerKeys
 from tfgitops.planning.template import RERUN_ANNOTATION
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.kubernetes.resources import GPUS
@@ -15,6 +14,7 @@ from tfgitops.targets.volcano.defaults import NOT_IN_PODS, SCHEDULER
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from tfgitops.adoption.containerkeys import ContainerKeys
     from tfgitops.adoption.drafts import Draft
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
@@ -32,7 +32,7 @@ class PodKeys:
     """Puts the keys of one role into a draft, at ``at``; ``base`` is the route of its task in the Job."""
 
     def __init__(
-        self, taken: Taken, draft: Draft, at: Route, base: Route, shelf: Shelf, raw: Collection[str]
+        self, taken: Taken, draft: Draft, at: Route, base: Route, shelf: Shelf, *, raw: Collection[str]
     ) -> None:  # fmt: skip
         self._taken = taken
         self._draft = draft
@@ -105,15 +105,13 @@ class PodKeys:
 
     def _product(self, pod: Json) -> None:
         """Put the product of the GPU into `gpu`, where the pod selects nodes by its label."""
-        gpu = self._draft.data
-        for key in (*self._at, "gpu"):
-            gpu = gpu.get(key, {}) if isinstance(gpu, dict) else {}
+        gpu = self._draft.get((*self._at, "gpu"))
         resource = gpu.get("resource", GPUS[0].resource) if isinstance(gpu, dict) and "count" in gpu else ""
         selector = pod.get("nodeSelector") or {}
         if (label := _PRODUCTS.get(resource, "")) in selector and label:
             gpu["product"] = selector.pop(label)
 
-    def _volumes(self, volumes: list[Json], mounts: list[Json]) -> list[Json]:
+    def _volumes(self, volumes: list[Json], mounts: list[Any]) -> list[Json]:
         """Put the keys `volumes` and `shm`; return the volumes that are neither, and leave their mounts."""
         left, uses = [], {}
         for volume in volumes:
@@ -122,7 +120,9 @@ class PodKeys:
             if claim and mounted and all(mount.keys() <= _MOUNTED for mount in mounted):
                 for mount in mounted:
                     place = mounts.index(mount)
-                    self._renamed[name], uses[place] = self._shelf.use(name, str(claim.get("claimName")), _mount(mount, claim))
+                    self._renamed[name], uses[place] = self._shelf.use(
+                        name, str(claim.get("claimName")), _mount(mount, claim)
+                    )
                     mounts[place] = None
             elif "shm" not in self._raw and (size := _shared_memory(volume, mounted)):
                 self._draft.put((*self._at, "shm"), size, (*self._base, "spec", "volumes"))

@@ -66,7 +66,7 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
         _task_keys(taken, draft, at, {**task, **({"minAvailable": least[name]} if name in least else {})}, base)
         container: Route = (*base, "template", "spec", "containers", 0)
         keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports, raw=raw)
-        PodKeys(taken, draft, at, base, shelf, raw).put(task.get("template") or {}, keys)
+        PodKeys(taken, draft, at, base, shelf, raw=raw).put(task.get("template") or {}, keys)
         if draft.get(at) == {}:
             draft.put((*at, "replicas"), 1)
     names_of_roles = any(name in ROLE_NAMES for name, at in roles.items() if at[0] == "tasks")
@@ -78,7 +78,9 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
 def is_tensorflow(taken: Taken) -> bool:
     """Tell whether the tasks of a Job are a cluster of TensorFlow."""
     names = {task["name"] for task in taken.spec["tasks"]}
-    told = bool(taken.framework) or "tensorflow" in taken.spec.get("plugins", {}) or TF_CONFIG in str(taken.spec["tasks"])
+    told = (
+        bool(taken.framework) or "tensorflow" in taken.spec.get("plugins", {}) or TF_CONFIG in str(taken.spec["tasks"])
+    )
     return told if taken.ours else told or names >= {"ps", "worker"}
 
 
@@ -136,7 +138,11 @@ def _job_keys(taken: Taken, draft: Draft, shelf: Shelf) -> None:
         draft.put(("maxRetry",), retries, ("spec", "maxRetry"))
     if name := spec.get("priorityClassName"):
         draft.put(("priorityClassName",), name, ("spec", "priorityClassName"))
-    for name, flags in (spec.get("plugins") or {}).items():
+    _plugins(taken, draft)
+
+
+def _plugins(taken: Taken, draft: Draft) -> None:
+    for name, flags in (taken.spec.get("plugins") or {}).items():
         at: Route = ("spec", "plugins", name)
         if name in _DISCOVERY:
             taken.say("changed", f"Volcano's plugin {name} goes: the compiler writes {TF_CONFIG} itself", at)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 Sort = Literal["lost", "changed", "mended", "dropped", "added", "note"]
-"""Fields of the source that the spec has no room for · has otherwise · repaired · the server's own · defaults of ours."""
+"""What the spec has no room for · says otherwise · repairs · leaves to the server · gets from the compiler."""
 
 SORTS: tuple[Sort, ...] = ("lost", "changed", "mended", "dropped", "added", "note")
 

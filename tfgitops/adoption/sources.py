@@ -1,4 +1,4 @@
-"""Read the Kubernetes objects of files, with the place of each field: several documents, lists, JSON, standard input."""
+"""Read the Kubernetes objects of files, with the place of each field: YAML, JSON, lists, standard input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARK = re.compile(r"(---|\.\.\.)(?=\s|\Z)").match
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Source:
-    """One object: its value stands at ``route`` of a document that begins ``offset`` lines below the top of its file."""
+    """One object: its value stands at ``route`` of a document that begins ``offset`` lines into its file."""
 
     document: Document
     offset: int
@@ -109,9 +109,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
     yield start, "\n".join(lines)
 
 
-def _objects(
-    document: Document, offset: int, route: Route, value: Any, problems: list[Diagnostic]
-) -> Iterator[Source]:
+def _objects(document: Document, offset: int, route: Route, value: Any, problems: list[Diagnostic]) -> Iterator[Source]:
     """Yield the object that stands at a route, or those of a list of objects."""
     if value is None and not route:
         return

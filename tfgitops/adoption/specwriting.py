@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.compiler.emit import emit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tfgitops.adoption.comments import Comment
     from tfgitops.targets.routes import Route
@@ -18,10 +18,10 @@ _WIDTH = 110
 _BLOCKS = 2
 """Levels that are never on one line: the keys at the top, and the entries of `jobs`."""
 
+_TOP = ("apiVersion", "kind", "cluster", "gitops", "namespace", "queues", "configMaps", "volumes", "defaults", "jobs")
 _ORDER = (
-    "apiVersion", "kind", "cluster", "gitops", "namespace", "queues", "volumes", "defaults", "jobs",
-    "name", "image", "command", "args", "strategy", "completes", "queue", "priorityClassName", "replicas", "minAvailable", "maxRetry",
-    "cpu", "memory", "gpu", "shm", "chief", "ps", "worker", "evaluator", "tasks",
+    "name", "image", "command", "args", "strategy", "completes", "queue", "priorityClassName", "replicas",
+    "minAvailable", "maxRetry", "cpu", "memory", "gpu", "shm", "chief", "ps", "worker", "evaluator", "tasks",
 )  # fmt: skip
 _LATE = ("policies", "plugins", "labels", "annotations", "container", "pod")
 _RANKS = {key: rank for rank, key in enumerate(_ORDER)} | {key: 200 + rank for rank, key in enumerate(_LATE)}
@@ -38,7 +38,7 @@ class _Writer:
         self._comments = comments
 
     def mapping(self, value: Mapping[str, Any], at: Route, pad: str) -> Iterator[str]:
-        for key in sorted(value, key=lambda key: _RANKS.get(key, 100)) if _is_ours(at) else value:
+        for key in _in_order(value) if _is_ours(at) else value:
             comment = self._comments.get((*at, key))
             for line in comment.above if comment else ():
                 yield f"{pad}# {line}".rstrip()
@@ -82,14 +82,19 @@ class _Writer:
 def _is_ours(at: Route) -> bool:
     """Tell whether the keys of a map are those of a spec, and not names or fields of Kubernetes."""
     return not {"env", "pod", "container", "labels", "annotations", "nodeSelector"} & {*at} and at not in {
-        ("jobs",), ("volumes",), ("queues",)
+        ("jobs",), ("volumes",), ("queues",), ("configMaps",)
     }  # fmt: skip
+
+
+def _in_order(keys: Iterable[str]) -> list[str]:
+    found = list(keys)
+    return sorted(found, key=_TOP.index if "apiVersion" in found else lambda key: _RANKS.get(key, 100))
 
 
 def _inline(value: Any) -> str:
     """Return a value on one line; nothing if it has a text of several lines, or is too long for a line."""
     if isinstance(value, dict):
-        keys = sorted(value, key=lambda key: _RANKS.get(key, 100)) if value.keys() & _RANKS.keys() else value
+        keys = _in_order(value) if value.keys() & _RANKS.keys() else value
         parts = [f"{_bracketed(key)}: {_inline(value[key])}" if _inline(value[key]) else "" for key in keys]
         return f"{{{', '.join(parts)}}}" if all(parts) else ""
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Take a Volcano Job as its author meant it: scalars of the right type, fields at the right depth, none of the server's.
+"""Take a Volcano Job as its author meant it: with the right types and depths, without the server's fields.
 
 Where Kubernetes would refuse or drop a field, and what was meant is clear, the field is mended and a remark says so.
 """
@@ -165,7 +165,9 @@ def _named(taken: Taken, value: dict[str, Any]) -> dict[str, Any]:
     rest = {key: inner for key, inner in metadata.items() if key != "generateName"}
     if not rest.get("name") and isinstance(generated, str):
         rest["name"] = suggest_label(generated.rstrip("-."))
-        told = "generateName: no object in Git has one; here each change of the job is a new run, with a name of its own"
+        told = (
+            "generateName: no object in Git has one; here each change of the job is a new run, with a name of its own"
+        )
         taken.say("mended", told, ("metadata", "generateName"))
     return {**value, "metadata": rest}
 

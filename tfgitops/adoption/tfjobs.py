@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.remarks import Remark
 from tfgitops.targets.routes import reach
+from tfgitops.targets.tensorflow import ROLE_NAMES
 
 if TYPE_CHECKING:
     from tfgitops.adoption.sources import Source
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_ROLES = {"chief": "chief", "master": "chief", "ps": "ps", "worker": "worker", "evaluator": "evaluator", "eval": "evaluator"}
+_ROLES = {**dict(zip(ROLE_NAMES, ROLE_NAMES, strict=True)), "master": "chief", "eval": "evaluator"}
 _REPLICAS = ("spec", "tfReplicaSpecs")
 _RUN_POLICY = ("spec", "runPolicy")
 _ENDS: Json = {"event": "PodFailed", "action": "TerminateJob"}
+_SCHEDULING = {"minAvailable": "minAvailable", "queue": "queue", "priorityClass": "priorityClassName"}
 
 _NO_COUNTERPART = {
     "ttlSecondsAfterFinished": "a finished Job that is deleted runs again at the next sync; it goes when you remove it "
@@ -47,19 +49,19 @@ class TFJobReader:
         policy = self._policy()
         scheduling = _map(policy.get("schedulingPolicy"))
         spec: Json = {"schedulerName": "volcano", "plugins": {"svc": []}}
-        for key, at in (("minAvailable", "minAvailable"), ("queue", "queue"), ("priorityClass", "priorityClassName")):
+        for key, field in _SCHEDULING.items():
             if scheduling.get(key):
-                spec[at] = scheduling[key]
-                self.places["spec", at] = (*_RUN_POLICY, "schedulingPolicy", key)
+                spec[field] = scheduling[key]
+                self.places["spec", field] = (*_RUN_POLICY, "schedulingPolicy", key)
         if type(limit := policy.get("backoffLimit")) is int:
             spec["maxRetry"] = limit + 1
             self.places["spec", "maxRetry"] = (*_RUN_POLICY, "backoffLimit")
             text = f"backoffLimit {limit} is maxRetry {limit + 1}, which counts starts, of single pods too"
             self._say("changed", text, (*_RUN_POLICY, "backoffLimit"))
-        for holder, at in ((policy, _RUN_POLICY), (scheduling, (*_RUN_POLICY, "schedulingPolicy"))):
+        for where, holder in ((_RUN_POLICY, policy), ((*_RUN_POLICY, "schedulingPolicy"), scheduling)):
             for key in holder:
                 if _NO_COUNTERPART.get(key) and holder[key] not in (None, False):
-                    self._say("lost", f"{key}: {_NO_COUNTERPART[key]}", (*at, key))
+                    self._say("lost", f"{key}: {_NO_COUNTERPART[key]}", (*where, key))
         self._clean(str(policy.get("cleanPodPolicy") or "Running"))
         spec["tasks"] = self._tasks()
         self._success([task["name"] for task in spec["tasks"]])
@@ -76,7 +78,7 @@ class TFJobReader:
         replicas = reach(self._value, _REPLICAS)
         if not isinstance(replicas, dict) or not replicas:
             return []
-        tasks = []
+        tasks: list[Json] = []
         for kind, block in replicas.items():
             role = _ROLES.get(kind.lower(), kind.lower())
             at, base = ("spec", "tasks", len(tasks)), (*_REPLICAS, kind)
@@ -106,7 +108,9 @@ class TFJobReader:
             self._say("changed", "restartPolicy Always is OnFailure: with Always a task never completes", at)
         elif policy == "ExitCode":
             text = "restartPolicy ExitCode: policies have no ranges of exit codes, so every failure restarts"
-            self._say("changed", f"{text}; name codes that end the job, as in {{exitCode: 1, action: TerminateJob}}", at)
+            self._say(
+                "changed", f"{text}; name codes that end the job, as in {{exitCode: 1, action: TerminateJob}}", at
+            )
 
     def _clean(self, policy: str) -> None:
         if policy == "None":

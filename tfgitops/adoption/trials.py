@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.spec.model import JOB_LABEL
@@ -37,7 +37,7 @@ class Trials:
         self._namespace = namespace
         self._folder = TemporaryDirectory()
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -67,7 +67,7 @@ def complete(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete_template(template: dict[str, Any], *, defaults: bool = True) -> dict[str, Any]:
-    """Return a pod template in Kubernetes's own form, with its defaults or without; as it is, where its shape is wrong."""
+    """Return a pod template in Kubernetes's own form, with defaults or without; as it is if its shape is wrong."""
     notes, shape = Notes(), shape_of("pod.schema.json", "PodTemplateSpec")
     settled = settle(shape, template, (), notes)
     if notes.faults:
