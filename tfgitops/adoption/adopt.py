@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.beside import SKIPPED, Beside
 from tfgitops.adoption.comments import Comments
+from tfgitops.adoption.configfiles import FOLDER, config_files
 from tfgitops.adoption.differences import told_differences
 from tfgitops.adoption.fitting import fit
 from tfgitops.adoption.hoisting import hoist_jobs
@@ -41,53 +42,63 @@ _CONTROLLERS = {"argocd.argoproj.io/sync-wave": "argocd", "kustomize.toolkit.flu
 
 @dataclass(frozen=True, kw_only=True)
 class Adopted:
-    """The text of a spec, empty if there is none, what is told of each object, and all problems."""
+    """The text of a spec, or nothing, with the files that it names, what is told of each object, and all problems."""
 
     text: str
+    files: dict[str, str]
     told: tuple[Told, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
-def adopt(sources: Sequence[Source], plugins: Plugins, namespace: str = "") -> Adopted:
-    """Return the spec that compiles to the Jobs of some sources, as nearly as it can."""
-    return _Adoption(sources, plugins, namespace).adopt()
+def adopt(sources: Sequence[Source], plugins: Plugins, namespace: str = "", target: str = "") -> Adopted:
+    """Return the spec that compiles to the Jobs of some sources, as nearly as it can.
+
+    With a ``target``, the path of the spec to be, ConfigMaps that jobs mount become files beside it.
+    """
+    return _Adoption(sources, plugins, namespace, target).adopt()
 
 
 class _Adoption:
-    def __init__(self, sources: Sequence[Source], plugins: Plugins, namespace: str) -> None:
+    def __init__(self, sources: Sequence[Source], plugins: Plugins, namespace: str, target: str) -> None:
+        self._target = target
         self._given = namespace
         self._namespace = namespace or _namespace(sources)
         self._sources = [source for source in sources if _place(source) in ("", self._namespace)]
         self._elsewhere = [source for source in sources if source not in self._sources]
         self._plugins = plugins
-        self._shelf = Shelf()
+        others = [source for source in self._sources if not _is_job(source)]
+        self._shelf = Shelf(config_files(others, filter(_is_job, self._sources)) if target else {})
         self._beside = Beside(self._shelf, _controller(sources))
         self._problems: list[Diagnostic] = []
         self._told: list[Told] = []
         self._jobs: dict[str, Taken] = {}
 
     def adopt(self) -> Adopted:
-        for source in self._sources:
-            if not _is_job(source):
-                self._take_beside(source)
         for source in self._elsewhere:
             text = f"in the namespace {_place(source)}: an environment has one, here {self._namespace}"
             text = SKIPPED.get(source.kind, text)
             self._told.append(Told(source, "", (Remark("note", text),)))
-        for source in filter(_is_job, self._sources):
-            self._take_job(source)
+        for source in self._sources:
+            if _is_job(source):
+                self._take_job(source)
+            elif source.kind != "ConfigMap":
+                self._take_beside(source)
         if not self._jobs and not self._problems:
             self._problems.append(_nothing(self._told))
         if has_errors(self._problems):
             return self._result("")
-        with Trials(self._plugins, self._namespace) as trials:
+        with Trials(self._plugins, self._namespace, self._shelf.files.values()) as trials:
             fitted = {name: fit(taken, self._shelf, trials) for name, taken in self._jobs.items()}
+            for source in self._sources:
+                if source.kind == "ConfigMap":
+                    self._take_config(source)
             return self._written(fitted, trials)
 
     def _result(self, text: str) -> Adopted:
         order = {id(source): index for index, source in enumerate((*self._sources, *self._elsewhere))}
         told = sorted(self._told, key=lambda one: order[id(one.source)])
-        return Adopted(text=text, told=tuple(told), diagnostics=tuple(self._problems))
+        files = {path: one for name in self._shelf.configs for path, one in self._shelf.files[name].items()}
+        return Adopted(text=text, files=files if text else {}, told=tuple(told), diagnostics=tuple(self._problems))
 
     def _take_beside(self, source: Source) -> None:
         remarks: list[Remark] = []
@@ -99,6 +110,13 @@ class _Adoption:
         if not became and not remarks:
             say("note", SKIPPED.get(source.kind, "the spec has no key for this kind; keep the object where it is"))
         self._told.append(Told(source, became, tuple(remarks)))
+
+    def _take_config(self, source: Source) -> None:
+        if source.name in self._shelf.configs:
+            text = f"its files are in {FOLDER}/{source.name}; the ConfigMaps of the jobs are named by their content"
+            self._told.append(Told(source, f"configMaps.{source.name}", (Remark("changed", text),)))
+        else:
+            self._take_beside(source)
 
     def _take_job(self, source: Source) -> None:
         if source.group == KUBEFLOW:
@@ -132,7 +150,7 @@ class _Adoption:
         self._problems += [self._placed(found, drafts) for found in compiled.diagnostics]
         jobs = jobs_of(compiled)
         for name, taken in self._jobs.items():
-            remarks = [*taken.remarks, *(told_differences(taken, jobs[name]) if name in jobs else ())]
+            remarks = [*taken.remarks, *(told_differences(taken, jobs[name], self._shelf) if name in jobs else ())]
             self._told.append(Told(taken.source, f"jobs.{name}", tuple(dict.fromkeys(remarks))))
         return self._result("" if has_errors(self._problems) else text)
 
@@ -147,8 +165,7 @@ class _Adoption:
             spec["gitops"] = self._beside.controller
         names = self._beside.namespace
         spec["namespace"] = {"name": self._namespace, **names} if names else self._namespace
-        parts = {"queues": self._shelf.queues, "volumes": self._shelf.volumes}
-        spec |= {key: dict(part) for key, part in parts.items() if part}
+        spec |= self._shelf.blocks
         if rest is not drafts:
             spec["defaults"] = _short(shared.data)
         spec["jobs"] = {name: _short(draft.data) for name, draft in rest.items()}
@@ -172,7 +189,7 @@ class _Adoption:
             if found.at[: len(top)] == top and (origin := draft.origin(found.at[len(top) :])) is not None:
                 taken = self._jobs[name]
                 return replace(found, span=taken.source.span(taken.place(origin)), notes=(), heirs=())
-        span = replace(found.span, file=f"the imported {SPEC}") if found.span else None
+        span = replace(found.span, file=self._target or f"the imported {SPEC}") if found.span else None
         return replace(found, span=span, notes=(), heirs=())
 
 

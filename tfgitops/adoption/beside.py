@@ -25,7 +25,7 @@ _CLAIM_SAYS = {"accessModes", "resources", "storageClassName", "volumeMode"}
 SKIPPED = {
     "CronJob": "the spec has no schedule: import the Job of its template, and let `rerun` start it again",
     "Service": "not needed for a Job: Volcano's plugin svc makes one; keep it if others use it",
-    "ConfigMap": "put its files into the repository, and name them in `configMaps`; until then, keep it beside",
+    "ConfigMap": "keep it where it is; with -o, one that jobs only mount becomes files of the repository",
     "Secret": "the spec only refers to Secrets; keep it where it is",
     "NetworkPolicy": "`from` of a port opens it to others; keep the object if the job needs it",
     "PodMonitor": "`monitoring` writes one; keep the object until you use that",

@@ -29,13 +29,15 @@ class Comments:
         self._used: set[tuple[int, int]] = set()
 
     def at(self, source: Source, route: Route) -> Comment | None:
-        """Return the comments at a route of an object, or None."""
+        """Return the comments at a route of an object, or None; those of an item of a list may stand at its name."""
         lines = source.document.text.split("\n")
         span = source.span(route, on_key=True)
         number = span.line - 1 - source.offset
-        literal = source.document.literal((*source.route, *route))
         above = self._above(source, lines, number)
-        behind = self._behind(source, lines, number, span.column - 1 + span.width, literal)
+        behind = self._behind(source, lines, number, route, span.column - 1)
+        if not behind and route and isinstance(route[-1], int):
+            name = (*route, "name")
+            behind = self._behind(source, lines, number, name, source.span(name, on_key=True).column - 1)
         return Comment(tuple(above), behind) if above or behind else None
 
     def _above(self, source: Source, lines: list[str], number: int) -> list[str]:
@@ -46,10 +48,11 @@ class Comments:
         texts = [match[1] for match in found if match and not _HEADER(match[1])]
         return texts if any(texts) else []
 
-    def _behind(self, source: Source, lines: list[str], number: int, at: int, literal: str) -> str:
+    def _behind(self, source: Source, lines: list[str], number: int, route: Route, start: int) -> str:
         line = lines[number] if number < len(lines) else ""
-        place = line.find(literal, at) if literal else -1
-        found = _BEHIND.match(line, place + len(literal) if place >= 0 else line.find(":", at) + 1)
+        literal = source.document.literal((*source.route, *route))
+        place = line.find(literal, start) if literal else -1
+        found = _BEHIND.match(line, place + len(literal) if place >= 0 else line.find(":", start) + 1)
         return found[1] if found and self._fresh(source, number + len(lines)) else ""
 
     def _fresh(self, source: Source, number: int) -> bool:

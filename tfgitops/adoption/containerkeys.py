@@ -87,7 +87,7 @@ class ContainerKeys:
                 words = enumerate(container[field])
                 container[field] = [by_run(word, (*self._base, field, index)) for index, word in words]
         for index, entry in enumerate(container.get("env", ())):
-            if "value" in entry:
+            if "value" in entry and entry["name"] != TF_CONFIG:
                 entry["value"] = by_run(entry["value"], (*self._base, "env", index))
 
     def _command(self, container: Json) -> None:

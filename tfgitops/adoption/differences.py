@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.adoption.containerkeys import SHELL_TEXT
 from tfgitops.adoption.likeness import compare
 from tfgitops.adoption.remarks import Remark
+from tfgitops.adoption.shelldiscovery import TF_CONFIG
 from tfgitops.targets.shell.command import SHELL, shell_command
 from tfgitops.targets.tensorflow import TRAINING_CONTAINER
 from tfgitops.targets.volcano.defaults import MAX_RETRY
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tfgitops.adoption.likeness import Difference
     from tfgitops.adoption.remarks import Sort
+    from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
     from tfgitops.targets.routes import Route
 
@@ -35,10 +37,12 @@ _NAMED = {
 """Fields whose entries are told by their names."""
 
 
-def told_differences(taken: Taken, compiled: dict[str, Any]) -> Iterator[Remark]:
+def told_differences(taken: Taken, compiled: dict[str, Any], shelf: Shelf) -> Iterator[Remark]:
     """Yield a remark for each kind of difference; what several tasks have alike is told once."""
     found: dict[tuple[Sort, str], list[str]] = {}
-    for one in compare(taken.manifest, compiled):
+    for one in compare(taken.manifest, compiled, shelf.configs):
+        if TF_CONFIG in one.route and one.sort == "changed":
+            continue  # it is told where the command or `env` is read
         in_task = one.route[1:2] == ("tasks",) and len(one.route) > _TASK
         sort, text = _told(one, one.route[_TASK:] if in_task else one.route[1:])
         if not (text.startswith("command:") and any(remark.text.startswith(SHELL_TEXT) for remark in taken.remarks)):

@@ -91,7 +91,7 @@ class _Fitting:
 
     def _try(self, draft: Draft) -> _Try:
         trial = self._trials.job(self._taken.name, draft, self._shelf)
-        found = compare(self._taken.manifest, trial.job) if trial.job is not None else []
+        found = compare(self._taken.manifest, trial.job, self._shelf.configs) if trial.job is not None else []
         lost = sum(1 for one in found if self._counts(one))
         if trial.job is None or has_errors(trial.compiled.diagnostics):
             lost += _FAILED

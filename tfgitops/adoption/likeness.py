@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfgitops.planning.jobmanifest import API_VERSION
@@ -35,8 +36,15 @@ class Difference(NamedTuple):
     after: Any
 
 
-def compare(source: Json, compiled: Json) -> list[Difference]:
-    """List what differs between a Job of a source, without defaults, and the Job that tfgitops makes of it."""
+def compare(source: Json, compiled: Json, configs: Iterable[str] = ()) -> list[Difference]:
+    """List what differs between a Job of a source, without defaults, and the Job that tfgitops makes of it.
+
+    ``configs`` are the names of ConfigMaps that each job has copies of, named by their content.
+    """
+    if names := "|".join(map(re.escape, configs)):
+        job = re.escape(compiled["metadata"]["labels"][JOB_LABEL])
+        copies = re.compile(rf'("configMap": \{{[^{{}}]*"name": "){job}-({names})-[0-9a-f]{{8}}"')
+        compiled = json.loads(copies.sub(r'\1\2"', json.dumps(compiled)))
     said, before, after = likeness(source, defaults=False), likeness(source), likeness(compiled)
     return [*_differences(said, before, after)]
 
@@ -133,8 +141,11 @@ def _container(container: Json, volumes: dict[str, str], run: str, *, defaults: 
 
 
 def _by_run(text: str, run: str) -> str:
-    """Return a text with the same word for the name of the Job, and for the reference to it."""
-    return text.replace(run, "$(RUN)") if run else text
+    """Return a text with hosts that begin, or end, with the reference to the name of the Job."""
+    if not run or run not in text:
+        return text
+    name = re.escape(run)
+    return re.sub(rf"(?<![\w.-]){name}(?=-[a-z0-9-]+-\d)|(?<=\.){name}(?![\w-])", "$(RUN)", text)
 
 
 def _by_event(policies: Iterable[Json]) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.adoption.configfiles import config_paths
 from tfgitops.planning.template import RERUN_ANNOTATION
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.kubernetes.resources import GPUS
@@ -71,7 +72,7 @@ class PodKeys:
             texts = dict(metadata.get(key) or {})
             if key == "labels":
                 texts.pop(JOB_LABEL, None)
-            elif (number := texts.pop(RERUN_ANNOTATION, None)) is not None:
+            elif str(number := texts.pop(RERUN_ANNOTATION, "")).isdigit():
                 self._draft.put(("rerun",), int(number))
             self._overlay(("pod", "metadata", key), texts or None, (*self._base, "metadata", key))
 
@@ -113,7 +114,9 @@ class PodKeys:
 
     def _volumes(self, volumes: list[Json], mounts: list[Any]) -> list[Json]:
         """Put the keys `volumes` and `shm`; return the volumes that are neither, and leave their mounts."""
-        left, uses = [], {}
+        left: list[Json] = []
+        configs: list[Any] = []
+        uses: dict[int, Any] = {}
         for volume in volumes:
             name, claim = str(volume.get("name")), volume.get("persistentVolumeClaim")
             mounted = [mount for mount in mounts if mount and mount.get("name") == name]
@@ -124,6 +127,9 @@ class PodKeys:
                         name, str(claim.get("claimName")), _mount(mount, claim)
                     )
                     mounts[place] = None
+            elif (name := _config(volume)) in self._shelf.files and (paths := config_paths(volume, mounted)):
+                configs += [self._shelf.config(name, path) for path in paths]
+                mounts[:] = [None if mount in mounted else mount for mount in mounts]
             elif "shm" not in self._raw and (size := _shared_memory(volume, mounted)):
                 self._draft.put((*self._at, "shm"), size, (*self._base, "spec", "volumes"))
                 self._renamed[name] = "dev-shm"
@@ -131,6 +137,8 @@ class PodKeys:
             else:
                 left.append(volume)
         mounts[:] = [mount for mount in mounts if mount]
+        if configs:
+            self._draft.put((*self._at, "configMaps"), configs, (*self._base, "spec", "volumes"))
         if uses:
             in_order = [uses[place] for place in sorted(uses)]
             self._draft.put((*self._at, "volumes"), in_order, (*self._base, "spec", "volumes"))
@@ -142,6 +150,10 @@ class PodKeys:
             for mount in item.get("volumeMounts", ()):
                 mount["name"] = self._renamed.get(mount.get("name"), mount.get("name"))
         return items
+
+
+def _config(volume: Json) -> str:
+    return str((volume.get("configMap") or {}).get("name", ""))
 
 
 def _mount(mount: Json, claim: Json) -> Json:

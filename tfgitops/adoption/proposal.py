@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfgitops.adoption.containerkeys import ContainerKeys
 from tfgitops.adoption.drafts import Draft
 from tfgitops.adoption.podkeys import PodKeys
-from tfgitops.adoption.shelldiscovery import TF_CONFIG, simplified
+from tfgitops.adoption.shelldiscovery import PORT, TF_CONFIG, simplified
 from tfgitops.planning.jobmanifest import RETRIES, SVC_ARGUMENTS
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.shell.command import script_of
@@ -112,10 +112,16 @@ def _script(task: Json) -> str:
     return found.text if found else ""
 
 
+def _port_of_config(task: Json) -> int:
+    """Return the port in the TF_CONFIG that a container has as a variable, or 0."""
+    texts = [str(entry.get("value", "")) for entry in _training(task).get("env", ()) if entry.get("name") == TF_CONFIG]
+    return next((int(match[1]) for text in texts if (match := PORT.search(text))), 0)
+
+
 def _server_port(taken: Taken, kinds: dict[str, str]) -> int:
     """Return the port of TensorFlow's servers: the shell's, one with a telling name, or the only one of all roles."""
     tasks = [task for task in taken.spec["tasks"] if task["name"] in kinds]
-    found = [simplified(_script(task), {}).port for task in tasks]
+    found = [simplified(_script(task), {}).port or _port_of_config(task) for task in tasks]
     ports = [port for task in tasks for port in _training(task).get("ports", ())]
     named = [port["containerPort"] for port in ports if port.get("name") in (SERVER_PORT, _TFJOB_PORT)]
     only = {port.get("containerPort") for port in ports}

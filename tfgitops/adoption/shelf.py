@@ -1,4 +1,4 @@
-"""What the jobs of an environment share: its volumes, and the queues that they wait in."""
+"""What the jobs of an environment share: its volumes and configMaps, and the queues that they wait in."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from typing import Any
 
 
 class Shelf:
-    """The blocks `volumes` and `queues` of an environment, as jobs ask for them."""
+    """The blocks `volumes`, `configMaps` and `queues` of an environment, as jobs ask for them.
 
-    def __init__(self) -> None:
+    ``files`` are those of the ConfigMaps in the source, by name and path; ``configs`` are the blocks that jobs use.
+    """
+
+    def __init__(self, files: dict[str, dict[str, str]]) -> None:
+        self.files = files
+        self.configs: dict[str, dict[str, Any]] = {}
         self.volumes: dict[str, dict[str, Any]] = {}
         self.queues: dict[str, dict[str, Any]] = {}
         self.claims: set[str] = set()
@@ -37,6 +42,17 @@ class Shelf:
         if block.get("subPath") and not mount.get("subPath"):
             use["subPath"] = None
         return name, {"name": name, **use} if use else name
+
+    def config(self, name: str, path: str) -> Any:
+        """Return what a role writes to mount a ConfigMap."""
+        block = self.configs.setdefault(name, {"files": [*self.files[name]], "path": path})
+        return name if block["path"] == path else {"name": name, "path": path}
+
+    @property
+    def blocks(self) -> dict[str, dict[str, Any]]:
+        """The keys at the top of a spec that are in use."""
+        found = {"queues": self.queues, "configMaps": self.configs, "volumes": self.volumes}
+        return {key: dict(block) for key, block in found.items() if block}
 
     def _name(self, volume: str, claim: str) -> str:
         for name in (volume, claim, *(f"{volume}-{number}" for number in range(2, 1000))):

@@ -21,7 +21,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL).fullmatch
 _REFERENCES = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _HOSTS = re.compile(r"/etc/volcano/([a-z0-9-]+)\.host\b")
 _TYPE = re.compile(r"""["\\']*type["\\']*\s*:\s*["\\']*([a-z]+)""")
-_PORT = re.compile(r":(\d{1,5})\b")
+PORT = re.compile(r":(\d{1,5})\b")
 _INDEX = re.compile(r"\$\{V[CK]_TASK_INDEX\}|\$V[CK]_TASK_INDEX\b")
 TF_CONFIG = "TF_CONFIG"
 
@@ -75,7 +75,7 @@ def simplified(text: str, ports: Mapping[str, int]) -> Simplified:
     for name, variable in hosts.items():
         rest = re.sub(rf"\$\{{{name}\}}|\${name}\b", lambda _, said=variable: f"$({said})", rest)  # type: ignore[misc]
     rest = _INDEX.sub("$(TASK_INDEX)", rest)
-    kind, port = _TYPE.search(said), _PORT.search(feeding)
+    kind, port = _TYPE.search(said), PORT.search(feeding)
     return Simplified(
         rest, kind[1] if kind else "", int(port[1]) if port else 0, bool(said), tuple(hosts.values())
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _hosts(text: str, statements: Iterable[_Statement], ports: Mapping[str, int]
     found = {}
     for statement in statements:
         for name, value in statement.assigned.items():
-            task, port = _HOSTS.search(value), _PORT.search(value)
+            task, port = _HOSTS.search(value), PORT.search(value)
             if len(statement.assigned) == 1 and task and port and "," in value and text.count(f"{name}=") == 1:
                 known = ports.get(task[1])
                 if known == int(port[1]):

@@ -12,6 +12,8 @@ from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.project import SPEC, Project
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from tfgitops.adoption.drafts import Draft
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.compiler.compiled import Compiled
@@ -32,10 +34,14 @@ class Trial(NamedTuple):
 class Trials:
     """Compiles environments that stand in no repository; use it as a context."""
 
-    def __init__(self, plugins: Plugins, namespace: str) -> None:
+    def __init__(self, plugins: Plugins, namespace: str, files: Iterable[Mapping[str, str]] = ()) -> None:
         self._plugins = plugins
         self._namespace = namespace
         self._folder = TemporaryDirectory()
+        for path, text in (pair for some in files for pair in some.items()):
+            place = Path(self._folder.name, "environment", path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8", newline="")
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +58,7 @@ class Trials:
 
     def job(self, name: str, draft: Draft, shelf: Shelf) -> Trial:
         """Compile one job by itself, with what it shares with others."""
-        spec = {**HEAD, "namespace": self._namespace, "queues": shelf.queues, "volumes": shelf.volumes}
+        spec = {**HEAD, "namespace": self._namespace, **shelf.blocks}
         compiled = self.text(json.dumps({**spec, "jobs": {name: draft.data}}))
         return Trial(compiled, jobs_of(compiled).get(name))
 

@@ -46,12 +46,13 @@ def importing(
     plugins = plugins_here(no_plugin)
     if plugins.faults:
         raise CompileError(plugins.faults)
-    adopted = adopt(sources, plugins, namespace)
+    adopted = adopt(sources, plugins, namespace, shown(target) if target else "")
     code = show(adopted.diagnostics, format_, no_colour=no_color)
     if not quiet and format_ == "text":
         sys.stderr.write("".join(f"{line}\n" for line in lines(adopted.told)))
     if adopted.text and target:
-        _write(target, adopted.text)
+        for path, text in {**adopted.files, SPEC: adopted.text}.items():
+            _write(target.parent / path, text)
         sys.stderr.write(f"wrote {shown(target)}; next: tfgitops build {shown(target.parent)}\n")
     elif adopted.text and format_ == "text":
         sys.stdout.write(adopted.text)
@@ -61,7 +62,7 @@ def importing(
 def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("x", encoding="utf-8", newline="\n") as file:
+        with target.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
     except OSError as error:
         raise unwritable(target, error) from error
