@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tfgitops.adoption.sources import Source
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
+    from tfgitops.spec.diagnostics import Span
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
@@ -188,9 +189,21 @@ class _Adoption:
         for top, (name, draft) in drafts.items():
             if found.at[: len(top)] == top and (origin := draft.origin(found.at[len(top) :])) is not None:
                 taken = self._jobs[name]
-                return replace(found, span=taken.source.span(taken.place(origin)), notes=(), heirs=())
-        span = replace(found.span, file=self._target or f"the imported {SPEC}") if found.span else None
-        return replace(found, span=span, notes=(), heirs=())
+                span = _within(taken.source, taken.source.span(taken.place(origin)), found.span)
+                return replace(found, span=span, notes=(), heirs=())
+        written = replace(found.span, file=self._target or f"the imported {SPEC}") if found.span else None
+        return replace(found, span=written, notes=(), heirs=())
+
+
+def _within(source: Source, span: Span, found: Span | None) -> Span:
+    """Return the line of a text of several lines that a problem is about, where the source has that line."""
+    line = found.excerpt.strip() if found else ""
+    lines = source.document.text.split("\n")
+    for index in range(span.line - 1 - source.offset, len(lines) if line and found else 0):
+        if found and lines[index].strip() == line:
+            column = found.column + lines[index].find(line) - found.excerpt.find(line)
+            return replace(found, file=span.file, line=index + 1 + source.offset, column=column, excerpt=lines[index])
+    return span
 
 
 def _is_job(source: Source) -> bool:

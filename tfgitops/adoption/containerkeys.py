@@ -120,10 +120,10 @@ class ContainerKeys:
             self._taken.say("mended", f"{SHELL_TEXT} no longer reads /etc/volcano: it uses {names}", at)
 
     def _env(self, container: Json) -> None:
-        rest, hosts = [], {hosts_variable(task["name"]) for task in self._taken.spec["tasks"]}
+        rest = []
         for index, entry in enumerate(container.pop("env", [])):
             name, at = str(entry.get("name", "")), (*self._base, "env", index)
-            if name in hosts or RESERVED_ENV.fullmatch(name):
+            if is_compilers(self._taken, name):
                 if name == TF_CONFIG and self._port and not self._taken.ours:
                     self._taken.say("mended", f"{TF_CONFIG} is no longer in `env`: the compiler writes it", at)
                 elif not self._taken.ours:
@@ -168,6 +168,12 @@ class ContainerKeys:
                     amounts[side].pop(name, None)
         rest = {key: value for key, value in resources.items() if value not in ({}, [])}
         self._draft.overlay(self._at, ("container", "resources"), rest or None, (*self._base, "resources"))
+
+
+def is_compilers(taken: Taken, name: str) -> bool:
+    """Tell whether the compiler, or Volcano, writes a variable itself."""
+    hosts = {hosts_variable(task["name"]) for task in taken.spec["tasks"]}
+    return name in hosts or RESERVED_ENV.fullmatch(name) is not None
 
 
 def _amount(text: Any) -> Any:

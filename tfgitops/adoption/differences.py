@@ -66,6 +66,8 @@ def _told(one: Difference, route: Route) -> tuple[Sort, str]:
     both, last = one.before if one.after is None else one.after, str(route[-1])
     if last == "command" and one.sort == "changed" and _only_exec(one.before, one.after):
         return "mended", "the shell text has `exec` before its last program, so that SIGTERM reaches it"
+    if len(route) > 1 and "ports" in route[-3:-2] and last == "name" and one.sort == "changed":
+        return one.sort, f"the port {route[-2]} is called {one.after}, and no longer {one.before}"
     for field, what in _NAMED.items():
         if field in route[-2:-1]:
             return one.sort, f"{what} {last}{_action(both)}"

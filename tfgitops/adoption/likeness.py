@@ -92,7 +92,11 @@ def _task(task: Json, run: str, *, defaults: bool) -> Json:
         if key in spec:
             spec[key] = [_container(_for_reading(one, read_only), renamed, run, defaults=defaults) for one in spec[key]]
     if spec.get("containers"):
-        spec["containers"] = [{**spec["containers"][0], "name": TRAINING_CONTAINER}, *spec["containers"][1:]]
+        training, *others = spec["containers"]
+        spec["containers"] = [{**training, "name": TRAINING_CONTAINER}]
+        sidecars = [{**one, "restartPolicy": "Always"} for one in others]  # it is told where they are read
+        if sidecars:
+            spec["initContainers"] = [*spec.get("initContainers", ()), *sidecars]
     if volumes:
         spec["volumes"] = [{**volume, "name": renamed[volume["name"]]} for volume in volumes]
     whole = {"metadata": {**metadata, **({"labels": labels} if labels else {})}, "spec": spec}

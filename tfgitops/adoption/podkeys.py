@@ -6,6 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.configfiles import config_paths
+from tfgitops.adoption.containerkeys import is_compilers
 from tfgitops.planning.template import RERUN_ANNOTATION
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.targets.kubernetes.resources import GPUS
@@ -145,8 +146,12 @@ class PodKeys:
         return left
 
     def _with_names(self, items: list[Json]) -> list[Json]:
-        """Return containers with the new names of the volumes that they mount."""
+        """Return containers with the new names of the volumes that they mount, without the compiler's variables."""
         for item in items:
+            if "env" in item:
+                item["env"] = [one for one in item["env"] if not is_compilers(self._taken, str(one.get("name")))]
+                if not item["env"]:
+                    del item["env"]
             for mount in item.get("volumeMounts", ()):
                 mount["name"] = self._renamed.get(mount.get("name"), mount.get("name"))
         return items

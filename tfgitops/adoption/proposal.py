@@ -10,6 +10,7 @@ from tfgitops.adoption.podkeys import PodKeys
 from tfgitops.adoption.shelldiscovery import PORT, TF_CONFIG, simplified
 from tfgitops.planning.jobmanifest import RETRIES, SVC_ARGUMENTS
 from tfgitops.spec.model import JOB_LABEL
+from tfgitops.spec.strategy import NEEDS
 from tfgitops.targets.shell.command import script_of
 from tfgitops.targets.tensorflow import ROLE_NAMES, SERVER_PORT
 from tfgitops.targets.volcano.defaults import DEFAULT_QUEUE, MAX_RETRY, SCHEDULER
@@ -69,6 +70,8 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
         PodKeys(taken, draft, at, base, shelf, raw=raw).put(task.get("template") or {}, keys)
         if draft.get(at) == {}:
             draft.put((*at, "replicas"), 1)
+    if not taken.ours and {*kinds.values()} >= {*NEEDS["parameter-server"]}:
+        taken.say("note", "the strategy is parameter-server; an Estimator needs `strategy: between-graph`")
     names_of_roles = any(name in ROLE_NAMES for name, at in roles.items() if at[0] == "tasks")
     if names_of_roles and not kinds:
         draft.put(("strategy",), "none")

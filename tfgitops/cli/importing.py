@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -37,9 +38,8 @@ def importing(
 ) -> int:  # fmt: skip
     """Make a spec of Volcano Jobs or Kubeflow TFJobs, and tell what differs."""
     target = output / SPEC if output else None
-    if target and is_there(target):
-        hint = "choose another folder, or remove the file; nothing is overwritten"
-        raise CompileError.of("TF602", f"{shown(target)} is there already", hint)
+    if target:
+        _refuse([target])
     sources, problems = read_sources(files)
     if has_errors(problems):
         return show(problems, format_, no_colour=no_color)
@@ -51,12 +51,22 @@ def importing(
     if not quiet and format_ == "text":
         sys.stderr.write("".join(f"{line}\n" for line in lines(adopted.told)))
     if adopted.text and target:
-        for path, text in {**adopted.files, SPEC: adopted.text}.items():
-            _write(target.parent / path, text)
+        texts = {target.parent / path: text for path, text in {**adopted.files, SPEC: adopted.text}.items()}
+        _refuse(texts)
+        for path, text in texts.items():
+            _write(path, text)
         sys.stderr.write(f"wrote {shown(target)}; next: tfgitops build {shown(target.parent)}\n")
     elif adopted.text and format_ == "text":
         sys.stdout.write(adopted.text)
     return code
+
+
+def _refuse(paths: Iterable[Path]) -> None:
+    """Raise CompileError for a file that is there."""
+    for path in paths:
+        if is_there(path):
+            hint = "choose another folder, or remove the file; nothing is overwritten"
+            raise CompileError.of("TF602", f"{shown(path)} is there already", hint)
 
 
 def _write(target: Path, text: str) -> None:
