@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.containerkeys import SHELL_TEXT
@@ -40,12 +41,16 @@ _NAMED = {
 def told_differences(taken: Taken, compiled: dict[str, Any], shelf: Shelf) -> Iterator[Remark]:
     """Yield a remark for each kind of difference; what several tasks have alike is told once."""
     found: dict[tuple[Sort, str], list[str]] = {}
+    shells = any(one.text.startswith(SHELL_TEXT) for one in taken.remarks)
+    fields = {re.split("[ :]", one.text)[0] for one in taken.remarks if one.sort in ("lost", "changed")}
     for one in compare(taken.manifest, compiled, shelf.configs):
         if TF_CONFIG in one.route and one.sort == "changed":
             continue  # it is told where the command or `env` is read
+        if one.sort != "added" and str(one.route[-1]) in fields:
+            continue
         in_task = one.route[1:2] == ("tasks",) and len(one.route) > _TASK
         sort, text = _told(one, one.route[_TASK:] if in_task else one.route[1:])
-        if not (text.startswith("command:") and any(remark.text.startswith(SHELL_TEXT) for remark in taken.remarks)):
+        if not (shells and text.startswith(("command:", "args:"))):
             found.setdefault((sort, text), []).append(str(one.route[_TASK - 1]) if in_task else "")
     for (sort, text), tasks in found.items():
         where = ", ".join(filter(None, tasks)) if len(taken.spec["tasks"]) > 1 else ""

@@ -8,6 +8,7 @@ from tfgitops.adoption.containerkeys import ContainerKeys
 from tfgitops.adoption.drafts import Draft
 from tfgitops.adoption.podkeys import PodKeys
 from tfgitops.adoption.shelldiscovery import PORT, TF_CONFIG, simplified
+from tfgitops.adoption.tfjobs import NO_COUNTERPART
 from tfgitops.planning.jobmanifest import RETRIES, SVC_ARGUMENTS
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.strategy import NEEDS
@@ -53,7 +54,7 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
     if kinds and port != _PORT:
         draft.put(("port",), port)
     for key in spec.keys() - set(_SAID):
-        taken.say("lost", f"{key}: the spec has no such key", ("spec", key))
+        taken.say("lost", f"{key}: {NO_COUNTERPART.get(key, 'the spec has no such key')}", ("spec", key))
     _job_keys(taken, draft, shelf)
     least = _gang(taken, draft, kinds)
     ports = {task["name"]: port for task in spec["tasks"] if task["name"] in kinds}

@@ -20,7 +20,7 @@ _RUN_POLICY = ("spec", "runPolicy")
 _ENDS: Json = {"event": "PodFailed", "action": "TerminateJob"}
 _SCHEDULING = {"minAvailable": "minAvailable", "queue": "queue", "priorityClass": "priorityClassName"}
 
-_NO_COUNTERPART = {
+NO_COUNTERPART = {
     "ttlSecondsAfterFinished": "a finished Job that is deleted runs again at the next sync; it goes when you remove it "
     "from the spec",
     "activeDeadlineSeconds": "let the program end itself: `command: timeout 6h python train.py`, with a policy for its "
@@ -33,7 +33,7 @@ _NO_COUNTERPART = {
     "successPolicy": "",
     "cleanPodPolicy": "",
 }
-"""Fields of a TFJob that no field of a Volcano Job stands for, each with what to do."""
+"""Fields of a TFJob, or of a Job, that the spec has no key for, each with what to do."""
 
 
 class TFJobReader:
@@ -60,8 +60,8 @@ class TFJobReader:
             self._say("changed", text, (*_RUN_POLICY, "backoffLimit"))
         for where, holder in ((_RUN_POLICY, policy), ((*_RUN_POLICY, "schedulingPolicy"), scheduling)):
             for key in holder:
-                if _NO_COUNTERPART.get(key) and holder[key] not in (None, False):
-                    self._say("lost", f"{key}: {_NO_COUNTERPART[key]}", (*where, key))
+                if NO_COUNTERPART.get(key) and holder[key] not in (None, False):
+                    self._say("lost", f"{key}: {NO_COUNTERPART[key]}", (*where, key))
         self._clean(str(policy.get("cleanPodPolicy") or "Running"))
         spec["tasks"] = self._tasks()
         self._success([task["name"] for task in spec["tasks"]])
@@ -71,7 +71,7 @@ class TFJobReader:
     def _policy(self) -> Json:
         """Return the run policy; in early versions its fields stood in the spec."""
         spec = _map(self._value.get("spec"))
-        early = {key: value for key, value in spec.items() if key in {*_NO_COUNTERPART, "backoffLimit"}}
+        early = {key: value for key, value in spec.items() if key in {*NO_COUNTERPART, "backoffLimit"}}
         return {**early, **_map(spec.get("runPolicy"))}
 
     def _tasks(self) -> list[Any]:

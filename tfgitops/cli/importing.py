@@ -49,7 +49,8 @@ def importing(
     adopted = adopt(sources, plugins, namespace, shown(target) if target else "")
     code = show(adopted.diagnostics, format_, no_colour=no_color)
     if not quiet and format_ == "text":
-        sys.stderr.write("".join(f"{line}\n" for line in lines(adopted.told)))
+        told = [one for one in adopted.told if adopted.text or not one.became]
+        sys.stderr.write("".join(f"{line}\n" for line in lines(told)))
     if adopted.text and target:
         texts = {target.parent / path: text for path, text in {**adopted.files, SPEC: adopted.text}.items()}
         _refuse(texts)
