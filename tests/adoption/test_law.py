@@ -16,7 +16,7 @@ from specs import nearly_sound, put_files
 from tfgitops import Plugins, compile_environment
 from tfgitops.adoption.adopt import adopt
 from tfgitops.adoption.likeness import compare
-from tfgitops.adoption.sources import read_sources
+from tfgitops.adoption.sourcefiles import read_sources
 from tfgitops.adoption.trials import Trials, jobs_of
 from tfgitops.spec.model import JOB_LABEL
 

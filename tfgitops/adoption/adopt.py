@@ -22,6 +22,7 @@ from tfgitops.adoption.trials import HEAD, Trials, jobs_of
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, a_few, has_errors
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.project import SPEC
+from tfgitops.targets.routes import MISSING, reach
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tfgitops.adoption.comments import Comment
     from tfgitops.adoption.drafts import Draft
     from tfgitops.adoption.fitting import Fitted
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Span
@@ -51,7 +52,7 @@ class Adopted:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def adopt(sources: Sequence[Source], plugins: Plugins, namespace: str = "", target: str = "") -> Adopted:
+def adopt(sources: Sequence[SourceObject], plugins: Plugins, namespace: str = "", target: str = "") -> Adopted:
     """Return the spec that compiles to the Jobs of some sources, as nearly as it can.
 
     With a ``target``, the path of the spec to be, ConfigMaps that jobs mount become files beside it.
@@ -60,7 +61,7 @@ def adopt(sources: Sequence[Source], plugins: Plugins, namespace: str = "", targ
 
 
 class _Adoption:
-    def __init__(self, sources: Sequence[Source], plugins: Plugins, namespace: str, target: str) -> None:
+    def __init__(self, sources: Sequence[SourceObject], plugins: Plugins, namespace: str, target: str) -> None:
         self._target = target
         self._given = namespace
         self._namespace = namespace or _namespace(sources)
@@ -84,7 +85,7 @@ class _Adoption:
                 self._take_job(source)
             elif source.kind != "ConfigMap":
                 self._take_beside(source)
-        if not self._jobs and not self._problems:
+        if not self._jobs and not self._problems and not any(one.became for one in self._told):
             self._problems.append(_nothing(self._told))
         if has_errors(self._problems):
             return self._result("")
@@ -101,7 +102,7 @@ class _Adoption:
         files = {path: one for name in self._shelf.configs for path, one in self._shelf.files[name].items()}
         return Adopted(text=text, files=files if text else {}, told=tuple(told), diagnostics=tuple(self._problems))
 
-    def _take_beside(self, source: Source) -> None:
+    def _take_beside(self, source: SourceObject) -> None:
         remarks: list[Remark] = []
 
         def say(sort: Any, text: str, at: Route | None = None) -> None:
@@ -112,18 +113,20 @@ class _Adoption:
             say("note", SKIPPED.get(source.kind, "the spec has no key for this kind; keep the object where it is"))
         self._told.append(Told(source, became, tuple(remarks)))
 
-    def _take_config(self, source: Source) -> None:
+    def _take_config(self, source: SourceObject) -> None:
         if source.name in self._shelf.configs:
             text = f"its files are in {FOLDER}/{source.name}; the ConfigMaps of the jobs are named by their content"
             self._told.append(Told(source, f"configMaps.{source.name}", (Remark("changed", text),)))
         else:
             self._take_beside(source)
 
-    def _take_job(self, source: Source) -> None:
+    def _take_job(self, source: SourceObject) -> None:
         if source.group == KUBEFLOW:
             reader = TFJobReader(source)
             taken = take(source, reader.read(), reader.places, reader.remarks)
             taken.framework = "tensorflow"
+        elif source.kind == "CronJob":
+            taken = take(source, *_of_schedule(source))
         else:
             taken = take(source, source.value, {}, [])
         self._problems += taken.problems
@@ -171,7 +174,8 @@ class _Adoption:
             spec["defaults"] = _short(shared.data)
         spec["jobs"] = {name: _short(draft.data) for name, draft in rest.items()}
         found: dict[Route, tuple[str, Draft]] = {("jobs", name): (name, draft) for name, draft in rest.items()}
-        found["defaults",] = (next(iter(drafts)), shared)
+        if drafts:
+            found["defaults",] = (next(iter(drafts)), shared)
         return spec, found
 
     def _comments(self, drafts: dict[Route, tuple[str, Draft]]) -> dict[Route, Comment]:
@@ -195,7 +199,7 @@ class _Adoption:
         return replace(found, span=written, notes=(), heirs=())
 
 
-def _within(source: Source, span: Span, found: Span | None) -> Span:
+def _within(source: SourceObject, span: Span, found: Span | None) -> Span:
     """Return the line of a text of several lines that a problem is about, where the source has that line."""
     line = found.excerpt.strip() if found else ""
     lines = source.document.text.split("\n")
@@ -206,15 +210,23 @@ def _within(source: Source, span: Span, found: Span | None) -> Span:
     return span
 
 
-def _is_job(source: Source) -> bool:
-    return (source.group, source.kind) in ((VOLCANO, "Job"), (KUBEFLOW, "TFJob"))
+def _is_job(source: SourceObject) -> bool:
+    return (source.group, source.kind) in ((VOLCANO, "Job"), (VOLCANO, "CronJob"), (KUBEFLOW, "TFJob"))
 
 
-def _place(source: Source) -> str:
+def _of_schedule(source: SourceObject) -> tuple[Json, dict[Route, Route], list[Remark]]:
+    """Return the Job of a CronJob, the way back from its routes, and what is told of the schedule."""
+    at: Route = ("spec", "jobTemplate", "spec")
+    text = "the schedule: a spec has none; a change of `rerun` starts the same training again"
+    job = {**source.value, "kind": "Job", "spec": found if (found := reach(source.value, at)) is not MISSING else {}}
+    return job, {("spec",): at}, [Remark("lost", text, ("spec", "schedule"))]
+
+
+def _place(source: SourceObject) -> str:
     return str(source.metadata.get("namespace") or "")
 
 
-def _namespace(sources: Sequence[Source]) -> str:
+def _namespace(sources: Sequence[SourceObject]) -> str:
     found = Counter(place for source in sources if _is_job(source) and (place := _place(source)))
     if len(found) > 1:
         message = f"the jobs are in several namespaces: {a_few(sorted(found))}"
@@ -234,7 +246,7 @@ def _names(name: str) -> Any:
     yield from (f"{name}-{number}" for number in range(2, 100_000))
 
 
-def _controller(sources: Sequence[Source]) -> str:
+def _controller(sources: Sequence[SourceObject]) -> str:
     """Return the controller for which tfgitops wrote these manifests, or nothing."""
     texts = [[source.metadata.get(key) for key in ("labels", "annotations")] for source in sources]
     maps = [[one if isinstance(one, dict) else {} for one in both] for both in texts]

@@ -11,7 +11,7 @@ from tfgitops.targets.routes import reach
 
 if TYPE_CHECKING:
     from tfgitops.adoption.shelf import Shelf
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
 
     Json = dict[str, Any]
 
@@ -23,7 +23,6 @@ _CLAIM_SAYS = {"accessModes", "resources", "storageClassName", "volumeMode"}
 """Fields of a claim that a volume with a `size` says; one that says more is not the compiler's to write."""
 
 SKIPPED = {
-    "CronJob": "the spec has no schedule: import the Job of its template, and let `rerun` start it again",
     "Service": "not needed for a Job: Volcano's plugin svc makes one; keep it if others use it",
     "ConfigMap": "keep it where it is; with -o, one that jobs only mount becomes files of the repository",
     "Secret": "the spec only refers to Secrets; keep it where it is",
@@ -43,7 +42,7 @@ class Beside:
         self.controller = controller
         self._shelf = shelf
 
-    def take(self, source: Source, say: Any) -> str:
+    def take(self, source: SourceObject, say: Any) -> str:
         """Read one object; return its place in the spec, or nothing if the spec has none."""
         value, gone = without_servers(source.value)
         spec = found if isinstance(found := value.get("spec"), dict) else {}
@@ -58,7 +57,7 @@ class Beside:
             say("dropped", f"the server's own: {', '.join(gone)}")
         return became
 
-    def _queue(self, source: Source, spec: Json, say: Any) -> str:
+    def _queue(self, source: SourceObject, spec: Json, say: Any) -> str:
         spec = meant(shape_of("volcano.schema.json", "QueueSpec"), spec, ("spec",), None)
         block: Json = _texts(source)
         for key, default in _QUEUE_DEFAULTS.items():
@@ -74,7 +73,7 @@ class Beside:
             self._shelf.use_queue(str(parent))
         return f"queues.{source.name}"
 
-    def _claim(self, source: Source, spec: Json, say: Any) -> str:
+    def _claim(self, source: SourceObject, spec: Json, say: Any) -> str:
         size = reach(spec, ("resources", "requests", "storage"))
         modes = spec.get("accessModes")
         written = isinstance(size, str | int) and isinstance(modes, list) and len(modes) == 1
@@ -96,7 +95,7 @@ class Beside:
         self._shelf.add_claim(source.name, block)
         return f"volumes.{source.name}"
 
-    def _namespace(self, source: Source, spec: Json) -> str:
+    def _namespace(self, source: SourceObject, spec: Json) -> str:
         if source.kind == "Namespace":
             self.namespace |= {"create": True, **_texts(source)}
             self.namespace.get("labels", {}).pop("kubernetes.io/metadata.name", None)
@@ -108,7 +107,7 @@ class Beside:
         return "namespace.quota"
 
 
-def _texts(source: Source) -> Json:
+def _texts(source: SourceObject) -> Json:
     """Return the labels and annotations of an object, without those that clients and controllers write."""
     value, _ = without_servers(source.value)
     found = {}

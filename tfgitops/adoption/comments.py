@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
     from tfgitops.targets.routes import Route
 
 _LINE = re.compile(r"\s*#+ ?(.*?)\s*#*\Z")
@@ -28,7 +28,7 @@ class Comments:
     def __init__(self) -> None:
         self._used: set[tuple[int, int]] = set()
 
-    def at(self, source: Source, route: Route) -> Comment | None:
+    def at(self, source: SourceObject, route: Route) -> Comment | None:
         """Return the comments at a route of an object, or None; those of an item of a list may stand at its name."""
         lines = source.document.text.split("\n")
         span = source.span(route, on_key=True)
@@ -40,7 +40,7 @@ class Comments:
             behind = self._behind(source, lines, number, name, source.span(name, on_key=True).column - 1)
         return Comment(tuple(above), behind) if above or behind else None
 
-    def _above(self, source: Source, lines: list[str], number: int) -> list[str]:
+    def _above(self, source: SourceObject, lines: list[str], number: int) -> list[str]:
         start = number
         while start > 0 and lines[start - 1].lstrip().startswith("#"):
             start -= 1
@@ -48,14 +48,14 @@ class Comments:
         texts = [match[1] for match in found if match and not _HEADER(match[1])]
         return texts if any(texts) else []
 
-    def _behind(self, source: Source, lines: list[str], number: int, route: Route, start: int) -> str:
+    def _behind(self, source: SourceObject, lines: list[str], number: int, route: Route, start: int) -> str:
         line = lines[number] if number < len(lines) else ""
         literal = source.document.literal((*source.route, *route))
         place = line.find(literal, start) if literal else -1
         found = _BEHIND.match(line, place + len(literal) if place >= 0 else line.find(":", start) + 1)
         return found[1] if found and self._fresh(source, number + len(lines)) else ""
 
-    def _fresh(self, source: Source, number: int) -> bool:
+    def _fresh(self, source: SourceObject, number: int) -> bool:
         """Tell whether a comment was not taken yet, and take it; those behind a value have numbers of their own."""
         key = (id(source.document), number)
         known = key in self._used

@@ -9,7 +9,7 @@ from tfgitops.targets.kubernetes.names import is_config_key, is_dns_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
 
 FOLDER = "config"
 _BY_NAME = ("configMapRef", "configMapKeyRef")
@@ -17,7 +17,7 @@ _MOUNTED = {"name", "mountPath", "readOnly"}
 _MODES = (None, 0o644)
 
 
-def config_files(sources: Iterable[Source], jobs: Iterable[Source]) -> dict[str, dict[str, str]]:
+def config_files(sources: Iterable[SourceObject], jobs: Iterable[SourceObject]) -> dict[str, dict[str, str]]:
     """Return the files of each ConfigMap that jobs only mount, by its name: the text of each by its path."""
     named = {name for job in jobs for name in _named(job.value)}
     found = {}

@@ -17,7 +17,7 @@ from tfgitops.targets.volcano.defaults import MAX_RETRY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfgitops.adoption.likeness import Difference
+    from tfgitops.adoption.likeness import FieldDifference
     from tfgitops.adoption.remarks import Sort
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
@@ -66,7 +66,7 @@ def _trainings(taken: Taken) -> Iterator[dict[str, Any]]:
         yield from ((task.get("template") or {}).get("spec") or {}).get("containers", [])[:1]
 
 
-def _told(one: Difference, route: Route) -> tuple[Sort, str]:
+def _told(one: FieldDifference, route: Route) -> tuple[Sort, str]:
     """Return how a difference is told, at a route within its task or the Job."""
     both, last = one.before if one.after is None else one.after, str(route[-1])
     if last == "command" and one.sort == "changed" and _only_exec(one.before, one.after):

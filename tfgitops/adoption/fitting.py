@@ -17,11 +17,11 @@ from tfgitops.targets.routes import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from tfgitops.adoption.likeness import Difference
+    from tfgitops.adoption.likeness import FieldDifference
     from tfgitops.adoption.proposal import Proposed
     from tfgitops.adoption.shelf import Shelf
     from tfgitops.adoption.taking import Taken
-    from tfgitops.adoption.trials import Trial, Trials
+    from tfgitops.adoption.trials import TrialJob, Trials
     from tfgitops.targets.routes import Route
 
 _PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelector")
@@ -40,13 +40,13 @@ class Fitted(NamedTuple):
     """The block of a job, and what it compiles to."""
 
     draft: Draft
-    trial: Trial
+    trial: TrialJob
 
 
 class _Try(NamedTuple):
     draft: Draft
-    trial: Trial
-    found: list[Difference]
+    trial: TrialJob
+    found: list[FieldDifference]
     cost: tuple[int, int, int]
 
 
@@ -98,7 +98,7 @@ class _Fitting:
         endless = sum(1 for one in trial.compiled.diagnostics if one.code == _ENDLESS)
         return _Try(draft, trial, found, (lost, endless, len(found)))
 
-    def _counts(self, one: Difference) -> bool:
+    def _counts(self, one: FieldDifference) -> bool:
         """Tell whether a difference is no default that the compiler adds; a Job of ours has them all."""
         return one.sort != "added" or self._taken.ours
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _READ_ONLY = ("persistentVolumeClaim", "readOnly")
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field that two Jobs do not have alike; ``before`` is the source's, ``after`` the compiled one's."""
 
     sort: Sort
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
     after: Any
 
 
-def compare(source: Json, compiled: Json, configs: Iterable[str] = ()) -> list[Difference]:
+def compare(source: Json, compiled: Json, configs: Iterable[str] = ()) -> list[FieldDifference]:
     """List what differs between a Job of a source, without defaults, and the Job that tfgitops makes of it.
 
     ``configs`` are the names of ConfigMaps that each job has copies of, named by their content.
@@ -49,14 +49,16 @@ def compare(source: Json, compiled: Json, configs: Iterable[str] = ()) -> list[D
     return [*_differences(said, before, after)]
 
 
-def _differences(said: Json, before: Json, after: Json) -> Iterator[Difference]:
+def _differences(said: Json, before: Json, after: Json) -> Iterator[FieldDifference]:
     for route in difference(before, after):
         old, new, written = (reach(one, route) for one in (before, after, said))
         if new is MISSING:
             if written is not MISSING:
-                yield Difference("lost", route, old, None)
+                yield FieldDifference("lost", route, old, None)
         else:
-            yield Difference("added" if written is MISSING else "changed", route, None if old is MISSING else old, new)
+            yield FieldDifference(
+                "added" if written is MISSING else "changed", route, None if old is MISSING else old, new
+            )
 
 
 def likeness(job: Json, *, defaults: bool = True) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
     from tfgitops.targets.routes import Route
 
 Sort = Literal["lost", "changed", "mended", "dropped", "added", "note"]
@@ -25,6 +25,6 @@ class Remark(NamedTuple):
 class Told(NamedTuple):
     """All that is told of one object; ``became`` is its place in the spec, or nothing if it was skipped."""
 
-    source: Source
+    source: SourceObject
     became: str
     remarks: tuple[Remark, ...]

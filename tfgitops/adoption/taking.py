@@ -24,7 +24,7 @@ from tfgitops.targets.volcano.tasks import judge_policies
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Route
 
@@ -52,7 +52,7 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\Z")
 class Taken:
     """One Job of a source, with what is said of it; ``places`` lead from its routes to those of the source."""
 
-    source: Source
+    source: SourceObject
     manifest: dict[str, Any]
     places: Mapping[Route, Route] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
@@ -97,7 +97,7 @@ def without_servers(value: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return value, [".".join(map(str, route)) for route in gone]
 
 
-def take(source: Source, value: dict[str, Any], places: Mapping[Route, Route], remarks: list[Remark]) -> Taken:
+def take(source: SourceObject, value: dict[str, Any], places: Mapping[Route, Route], remarks: list[Remark]) -> Taken:
     """Return a Job settled as the server would store it, but without its defaults; a problem is in its ``problems``.
 
     ``value`` is a Volcano Job: the source's own, or what a Job of another kind is as one.

@@ -9,7 +9,7 @@ from tfgitops.targets.routes import reach
 from tfgitops.targets.tensorflow import ROLE_NAMES
 
 if TYPE_CHECKING:
-    from tfgitops.adoption.sources import Source
+    from tfgitops.adoption.sourcefiles import SourceObject
     from tfgitops.targets.routes import Route
 
     Json = dict[str, Any]
@@ -39,7 +39,7 @@ NO_COUNTERPART = {
 class TFJobReader:
     """Reads one TFJob: the Volcano Job, the way back from its routes, and the remarks."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceObject) -> None:
         self._value = source.value
         self.remarks: list[Remark] = []
         self.places: dict[Route, Route] = {}

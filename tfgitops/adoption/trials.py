@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HEAD: Json = {"apiVersion": "tfgitops/v1alpha1", "kind": "Environment"}
 
 
-class Trial(NamedTuple):
+class TrialJob(NamedTuple):
     """What a proposed job compiles to: the Job, or None, and all that the compiler says."""
 
     compiled: Compiled
@@ -56,11 +56,11 @@ class Trials:
         (folder / SPEC).write_text(text, encoding="utf-8")
         return compile_environment(folder, self._plugins, Project(root=folder))
 
-    def job(self, name: str, draft: Draft, shelf: Shelf) -> Trial:
+    def job(self, name: str, draft: Draft, shelf: Shelf) -> TrialJob:
         """Compile one job by itself, with what it shares with others."""
         spec = {**HEAD, "namespace": self._namespace, **shelf.blocks}
         compiled = self.text(json.dumps({**spec, "jobs": {name: draft.data}}))
-        return Trial(compiled, jobs_of(compiled).get(name))
+        return TrialJob(compiled, jobs_of(compiled).get(name))
 
 
 def jobs_of(compiled: Compiled) -> dict[str, Json]:

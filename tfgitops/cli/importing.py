@@ -11,7 +11,7 @@ import typer
 
 from tfgitops.adoption.adopt import adopt
 from tfgitops.adoption.adoptionreport import lines
-from tfgitops.adoption.sources import read_sources
+from tfgitops.adoption.sourcefiles import read_sources
 from tfgitops.cli.commandapp import FormatOption, NoColour, Quiet, Without
 from tfgitops.cli.environments import plugins_here
 from tfgitops.report.show import show

@@ -24,7 +24,7 @@ _MARK = re.compile(r"(---|\.\.\.)(?=\s|\Z)").match
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Source:
+class SourceObject:
     """One object: its value stands at ``route`` of a document that begins ``offset`` lines into its file."""
 
     document: Document
@@ -63,9 +63,9 @@ class Source:
         return _moved(self.document.span((*self.route, *route), on_key=on_key), self.offset)
 
 
-def read_sources(names: Iterable[str]) -> tuple[list[Source], list[Diagnostic]]:
+def read_sources(names: Iterable[str]) -> tuple[list[SourceObject], list[Diagnostic]]:
     """Return the objects in some files, ``-`` being standard input, and what is wrong with the files."""
-    found: list[Source] = []
+    found: list[SourceObject] = []
     problems: list[Diagnostic] = []
     for name in names:
         title, text = ("<stdin>", _stdin()) if name == STDIN else (shown(Path(name)), _file(Path(name)))
@@ -109,7 +109,9 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
     yield start, "\n".join(lines)
 
 
-def _objects(document: Document, offset: int, route: Route, value: Any, problems: list[Diagnostic]) -> Iterator[Source]:
+def _objects(
+    document: Document, offset: int, route: Route, value: Any, problems: list[Diagnostic]
+) -> Iterator[SourceObject]:
     """Yield the object that stands at a route, or those of a list of objects."""
     if value is None and not route:
         return
@@ -124,7 +126,7 @@ def _objects(document: Document, offset: int, route: Route, value: Any, problems
         for index, item in enumerate(items):
             yield from _objects(document, offset, (*route, "items", index), item, problems)
     else:
-        yield Source(document=document, offset=offset, route=route, value=value)
+        yield SourceObject(document=document, offset=offset, route=route, value=value)
 
 
 def _moved(span: Span, offset: int) -> Span:
