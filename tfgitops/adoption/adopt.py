@@ -69,7 +69,10 @@ class _Adoption:
         self._elsewhere = [source for source in sources if source not in self._sources]
         self._plugins = plugins
         others = [source for source in self._sources if not _is_job(source)]
-        self._shelf = Shelf(config_files(others, filter(_is_job, self._sources)) if target else {})
+        self._shelf = Shelf(
+            config_files(others, filter(_is_job, self._sources)) if target else {},
+            plugins.schema.environment["properties"],
+        )
         self._beside = Beside(self._shelf, _controller(sources))
         self._problems: list[Diagnostic] = []
         self._told: list[Told] = []

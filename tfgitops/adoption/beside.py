@@ -47,9 +47,9 @@ class Beside:
         value, gone = without_servers(source.value)
         spec = found if isinstance(found := value.get("spec"), dict) else {}
         became = ""
-        if (source.group, source.kind) == (VOLCANO_QUEUES, "Queue") and source.name not in _BUILT_IN:
+        if (source.group, source.kind) == (VOLCANO_QUEUES, "Queue") and self._knows("queues"):
             became = self._queue(source, spec, say)
-        elif source.kind == "PersistentVolumeClaim":
+        elif source.kind == "PersistentVolumeClaim" and self._knows("volumes"):
             became = self._claim(source, spec, say)
         elif source.kind in ("Namespace", "ResourceQuota"):
             became = self._namespace(source, spec)
@@ -57,7 +57,13 @@ class Beside:
             say("dropped", f"the server's own: {', '.join(gone)}")
         return became
 
+    def _knows(self, key: str) -> bool:
+        """Tell whether a spec has a key at its top, which a plugin owns."""
+        return key in self._shelf.known
+
     def _queue(self, source: SourceObject, spec: Json, say: Any) -> str:
+        if source.name in _BUILT_IN:
+            return ""
         spec = meant(shape_of("volcano.schema.json", "QueueSpec"), spec, ("spec",), None)
         block: Json = _texts(source)
         for key, default in _QUEUE_DEFAULTS.items():

@@ -13,6 +13,7 @@ from tfgitops.targets.kubernetes.names import is_port_name
 from tfgitops.targets.kubernetes.resources import GPUS, NATIVE
 from tfgitops.targets.routes import reach
 from tfgitops.targets.shell.command import SHELL, script_of, shell_command
+from tfgitops.targets.shell.shellfaults import shell_faults
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -99,6 +100,8 @@ class ContainerKeys:
                 self._tell(found, (*self._base, *script.route))
                 command, args = ([*map(str, words)] for words in (command, args))
                 (command if script.route[0] == "command" else args)[int(script.route[1])] = found.text
+                if len(command) + len(args) == len(SHELL) + 1 and _is_plain(found.text):
+                    command, args = [*SHELL, found.text], []
                 script = script_of(command, args)
             if script and re.search(rf"\b{TF_CONFIG}=", script.text):
                 text = f"the command still makes {TF_CONFIG} itself, and overrides the compiler's"
@@ -127,7 +130,7 @@ class ContainerKeys:
                 if name == TF_CONFIG and self._port and not self._taken.ours:
                     self._taken.say("mended", f"{TF_CONFIG} is no longer in `env`: the compiler writes it", at)
                 elif not self._taken.ours:
-                    self._taken.say("lost", f"the variable {name}: the compiler, or Volcano, writes it itself", at)
+                    self._taken.say("lost", f"{name}: the compiler, or Volcano, writes this variable itself", at)
                 continue
             value = _variable(entry)
             if value is None:
@@ -174,6 +177,11 @@ def is_compilers(taken: Taken, name: str) -> bool:
     """Tell whether the compiler, or Volcano, writes a variable itself."""
     hosts = {hosts_variable(task["name"]) for task in taken.spec["tasks"]}
     return name in hosts or RESERVED_ENV.fullmatch(name) is not None
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether any shell runs a text alike, so that it can be a text in the spec."""
+    return "\n" not in text and not [*shell_faults(text, bash=False)]
 
 
 def _amount(text: Any) -> Any:

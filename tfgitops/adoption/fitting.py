@@ -28,6 +28,8 @@ _PERHAPS_DEFAULT = ("restartPolicy", "tolerations", "minAvailable", "nodeSelecto
 """Keys of a role that the compiler may write by itself."""
 _RAW = (("gpu",), ("shm",), ("gpu", "shm"))
 """Keys by which the compiler writes more than the field that they stand for."""
+_OF_PLUGINS = {"configMaps", "gpu", "shm", "volumes"}
+"""Keys that a user may have left out, with the plugins that own them."""
 _FAILED = 1000
 """The cost of a form that does not compile."""
 _ENDLESS = "TF308"
@@ -80,6 +82,7 @@ class _Fitting:
         return Fitted(best.draft, best.trial)
 
     def _form(self, *, tensorflow: bool, raw: Collection[str]) -> _Try:
+        raw = {*raw, *_OF_PLUGINS - self._trials.known_keys}
         proposed = propose(self._taken, self._shelf, tensorflow=tensorflow, raw=raw)
         best = self._with_policies(self._best(proposed), proposed)
         return self._hoisted(self._without_defaults(best, proposed), [*proposed.roles.values()])

@@ -121,15 +121,19 @@ class PodKeys:
         for volume in volumes:
             name, claim = str(volume.get("name")), volume.get("persistentVolumeClaim")
             mounted = [mount for mount in mounts if mount and mount.get("name") == name]
-            if claim and mounted and all(mount.keys() <= _MOUNTED for mount in mounted):
+            if "volumes" not in self._raw and claim and mounted and all(mount.keys() <= _MOUNTED for mount in mounted):
                 for mount in mounted:
                     place = mounts.index(mount)
                     self._renamed[name], uses[place] = self._shelf.use(
                         name, str(claim.get("claimName")), _mount(mount, claim)
                     )
                     mounts[place] = None
-            elif (name := _config(volume)) in self._shelf.files and (paths := config_paths(volume, mounted)):
-                configs += [self._shelf.config(name, path) for path in paths]
+            elif (
+                "configMaps" not in self._raw
+                and _config(volume) in self._shelf.files
+                and (paths := config_paths(volume, mounted))
+            ):
+                configs += [self._shelf.config(_config(volume), path) for path in paths]
                 mounts[:] = [None if mount in mounted else mount for mount in mounts]
             elif "shm" not in self._raw and (size := _shared_memory(volume, mounted)):
                 self._draft.put((*self._at, "shm"), size, (*self._base, "spec", "volumes"))
@@ -144,6 +148,10 @@ class PodKeys:
             in_order = [uses[place] for place in sorted(uses)]
             self._draft.put((*self._at, "volumes"), in_order, (*self._base, "spec", "volumes"))
         return left
+
+    def _config_paths(self, volume: Json, mounted: list[Json]) -> list[str]:
+        known = "configMaps" not in self._raw and _config(volume) in self._shelf.files
+        return config_paths(volume, mounted) if known else []
 
     def _with_names(self, items: list[Json]) -> list[Json]:
         """Return containers with the new names of the volumes that they mount, without the compiler's variables."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 class Shelf:
     """The blocks `volumes`, `configMaps` and `queues` of an environment, as jobs ask for them.
 
-    ``files`` are those of the ConfigMaps in the source, by name and path; ``configs`` are the blocks that jobs use.
+    ``known`` are the keys at the top of a spec, some of which plugins own. ``files`` are those of the ConfigMaps in the
+    source, by name and path; ``configs`` are the blocks that jobs use.
     """
 
-    def __init__(self, files: dict[str, dict[str, str]]) -> None:
+    def __init__(self, files: dict[str, dict[str, str]], known: Collection[str]) -> None:
+        self.known = known
         self.files = files
         self.configs: dict[str, dict[str, Any]] = {}
         self.volumes: dict[str, dict[str, Any]] = {}
@@ -30,17 +35,15 @@ class Shelf:
     def use(self, volume: str, claim: str, mount: dict[str, Any]) -> tuple[str, Any]:
         """Return the name of the volume for a claim, and what a role writes to mount it.
 
-        The first mount of a volume is how the volume says it is mounted.
+        The first mount of a volume is how the volume says it is mounted, except for a folder: a list cannot remove one.
         """
         name = claim if claim in self.claims else self._name(volume, claim)
         block = self.volumes.setdefault(name, {"claim": claim})
         if "path" not in block:
-            block.update(mount)
+            block.update({key: value for key, value in mount.items() if key != "subPath"})
         use = {key: value for key, value in mount.items() if block.get(key) != value}
         if block.get("readOnly") and not mount.get("readOnly"):
             use["readOnly"] = False
-        if block.get("subPath") and not mount.get("subPath"):
-            use["subPath"] = None
         return name, {"name": name, **use} if use else name
 
     def config(self, name: str, path: str) -> Any:
@@ -52,7 +55,7 @@ class Shelf:
     def blocks(self) -> dict[str, dict[str, Any]]:
         """The keys at the top of a spec that are in use."""
         found = {"queues": self.queues, "configMaps": self.configs, "volumes": self.volumes}
-        return {key: dict(block) for key, block in found.items() if block}
+        return {key: dict(block) for key, block in found.items() if block and key in self.known}
 
     def _name(self, volume: str, claim: str) -> str:
         for name in (volume, claim, *(f"{volume}-{number}" for number in range(2, 1000))):

@@ -25,7 +25,7 @@ _ORDER = (
 )  # fmt: skip
 _LATE = ("policies", "plugins", "labels", "annotations", "container", "pod")
 _RANKS = {key: rank for rank, key in enumerate(_ORDER)} | {key: 200 + rank for rank, key in enumerate(_LATE)}
-_IN_BRACKETS = re.compile(r"[,\[\]{}]|: |^ | $")
+_IN_BRACKETS = re.compile(r"[,\[\]{}'\"?]|: |^ | $")
 
 
 def write_spec(spec: Mapping[str, Any], comments: Mapping[Route, Comment]) -> str:
@@ -59,7 +59,7 @@ class _Writer:
             yield head
             yield from self._items(value, at, pad)
         else:
-            yield from (f"{pad}{line}" if line else "" for line in emit({key: value}).rstrip("\n").split("\n"))
+            yield from (f"{pad}{line}" if line else "" for line in emit({key: value}).removesuffix("\n").split("\n"))
 
     def _items(self, items: list[Any], at: Route, pad: str) -> Iterator[str]:
         for index, item in enumerate(items):
@@ -71,7 +71,7 @@ class _Writer:
                 yield f"{pad}- {first.lstrip()}"
                 yield from others
             else:
-                lines = emit({"x": [item]}).rstrip("\n").split("\n")[1:]
+                lines = emit({"x": [item]}).removesuffix("\n").split("\n")[1:]
                 yield from (f"{pad}{line}" if line else "" for line in lines)
 
     def _is_block(self, at: Route) -> bool:

@@ -49,6 +49,11 @@ class Trials:
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
+    @property
+    def known_keys(self) -> set[str]:
+        """The keys that a role may have."""
+        return {*self._plugins.schema.role["properties"]}
+
     def text(self, text: str) -> Compiled:
         """Compile the text of a spec."""
         folder = Path(self._folder.name).resolve() / "environment"
