@@ -73,7 +73,7 @@ class _Adoption:
             config_files(others, filter(_is_job, self._sources)) if target else {},
             plugins.schema.environment["properties"],
         )
-        self._beside = Beside(self._shelf, _controller(sources))
+        self._beside = Beside(self._shelf, _controller(sources), self._namespace)
         self._problems: list[Diagnostic] = []
         self._told: list[Told] = []
         self._jobs: dict[str, Taken] = {}
@@ -234,7 +234,8 @@ def _namespace(sources: Sequence[SourceObject]) -> str:
     if len(found) > 1:
         message = f"the jobs are in several namespaces: {a_few(sorted(found))}"
         raise CompileError.of("TF203", message, f"import one after the other: --namespace {min(found)}")
-    return next(iter(found), "default")
+    written = [source.name for source in sources if source.kind == "Namespace"]
+    return next(iter(found), written[0] if len(written) == 1 else "default")
 
 
 def _nothing(told: Sequence[Told]) -> Diagnostic:

@@ -25,6 +25,8 @@ _CLAIM_SAYS = {"accessModes", "resources", "storageClassName", "volumeMode"}
 SKIPPED = {
     "Service": "not needed for a Job: Volcano's plugin svc makes one; keep it if others use it",
     "ConfigMap": "keep it where it is; with -o, one that jobs only mount becomes files of the repository",
+    "MPIJob": "write its replicas as `tasks`, and `completes` for the launcher",
+    "PyTorchJob": "write its replicas as `tasks`, with `strategy: none`",
     "Secret": "the spec only refers to Secrets; keep it where it is",
     "NetworkPolicy": "`from` of a port opens it to others; keep the object if the job needs it",
     "PodMonitor": "`monitoring` writes one; keep the object until you use that",
@@ -37,8 +39,9 @@ SKIPPED = {
 class Beside:
     """The keys of an environment for the objects beside its Jobs."""
 
-    def __init__(self, shelf: Shelf, controller: str) -> None:
+    def __init__(self, shelf: Shelf, controller: str, namespace: str) -> None:
         self.namespace: Json = {}
+        self._name = namespace
         self.controller = controller
         self._shelf = shelf
 
@@ -102,6 +105,8 @@ class Beside:
         return f"volumes.{source.name}"
 
     def _namespace(self, source: SourceObject, spec: Json) -> str:
+        if source.kind == "Namespace" and source.name != self._name:
+            return ""
         if source.kind == "Namespace":
             self.namespace |= {"create": True, **_texts(source)}
             self.namespace.get("labels", {}).pop("kubernetes.io/metadata.name", None)

@@ -72,11 +72,14 @@ class ContainerKeys:
         """Write hosts of pods by the name of the run: the Job has another name in each."""
         if self._taken.ours or not (name := str(self._taken.manifest["metadata"].get("name", ""))):
             return
-        tasks = "|".join(re.escape(task["name"]) for task in self._taken.spec["tasks"])
+        renamed = self._taken.renamed
+        tasks = "|".join(map(re.escape, (*renamed, *(task["name"] for task in self._taken.spec["tasks"]))))
         host = re.compile(rf"(?<![\w.-]){re.escape(name)}-({tasks})-(\d+)(\.{re.escape(name)})?(?![\w-])").sub
 
         def by_run(text: Any, at: Route) -> Any:
-            changed = host(lambda one: f"$(RUN)-{one[1]}-{one[2]}{'.$(RUN)' if one[3] else ''}", text)
+            changed = host(
+                lambda one: f"$(RUN)-{renamed.get(one[1], one[1])}-{one[2]}{'.$(RUN)' if one[3] else ''}", text
+            )
             if changed != text:
                 self._taken.say(
                     "mended", f"hosts begin with $(RUN), since each run has a name of its own, not {name}", at

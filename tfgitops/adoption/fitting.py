@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfgitops.adoption.drafts import Draft
 from tfgitops.adoption.hoisting import hoist_roles, settle_job_keys
 from tfgitops.adoption.likeness import compare
-from tfgitops.adoption.proposal import is_tensorflow, propose, written_policies
+from tfgitops.adoption.proposal import is_tensorflow, propose, rename_tasks, written_policies
 from tfgitops.spec.diagnostics import has_errors
 from tfgitops.targets.kubernetes.schemafile import schema_file
 from tfgitops.targets.routes import MISSING
@@ -66,6 +66,8 @@ class _Fitting:
     def fit(self) -> Fitted:
         """Return the best of all forms; the remarks are those of the form that is taken."""
         tensorflow = is_tensorflow(self._taken)
+        if tensorflow and not self._taken.ours:
+            rename_tasks(self._taken)
         before, best = [*self._taken.remarks], self._form(tensorflow=tensorflow, raw=())
         said: list[Any] = [*self._taken.remarks]
         others: list[Callable[[], _Try]] = []

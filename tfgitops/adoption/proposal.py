@@ -49,7 +49,7 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
     """
     draft, roles, spec = Draft(exact=taken.ours), {}, taken.spec
     draft.origins[()] = ()
-    kinds = _kinds(taken) if tensorflow else {}
+    kinds = _in_cluster(taken) if tensorflow else set()
     port = _server_port(taken, kinds)
     if kinds and port != _PORT:
         draft.put(("port",), port)
@@ -60,18 +60,16 @@ def propose(taken: Taken, shelf: Shelf, *, tensorflow: bool, raw: Collection[str
     ports = {task["name"]: port for task in spec["tasks"] if task["name"] in kinds}
     for index, task in enumerate(spec["tasks"]):
         name = task["name"]
-        at: Route = (kinds[name],) if name in kinds else ("tasks", name)
+        at: Route = (name,) if name in kinds else ("tasks", name)
         base: Route = ("spec", "tasks", index)
         roles[name] = at
-        if name in kinds and kinds[name] != name:
-            taken.say("changed", f"the task {name} is the role `{kinds[name]}`, as its {TF_CONFIG} has it", base)
         _task_keys(taken, draft, at, {**task, **({"minAvailable": least[name]} if name in least else {})}, base)
         container: Route = (*base, "template", "spec", "containers", 0)
         keys = ContainerKeys(taken, draft, at, container, port=port if name in kinds else 0, ports=ports, raw=raw)
         PodKeys(taken, draft, at, base, shelf, raw=raw).put(task.get("template") or {}, keys)
         if draft.get(at) == {}:
             draft.put((*at, "replicas"), 1)
-    if not taken.ours and {*kinds.values()} >= {*NEEDS["parameter-server"]}:
+    if not taken.ours and kinds >= {*NEEDS["parameter-server"]}:
         taken.say("note", "the strategy is parameter-server; an Estimator needs `strategy: between-graph`")
     names_of_roles = any(name in ROLE_NAMES for name, at in roles.items() if at[0] == "tasks")
     if names_of_roles and not kinds:
@@ -88,20 +86,36 @@ def is_tensorflow(taken: Taken) -> bool:
     return told if taken.ours else told or names >= {"ps", "worker"}
 
 
-def _kinds(taken: Taken) -> dict[str, str]:
-    """Return the role of each task that is in TensorFlow's cluster, or beside it as the evaluator."""
-    found: dict[str, str] = {}
-    for task in taken.spec["tasks"]:
+def rename_tasks(taken: Taken) -> None:
+    """Give tasks the names of their roles, where TF_CONFIG or Volcano's plugin says that they are roles."""
+    tasks = taken.spec["tasks"]
+    told = {task: role for role, task in _told_by_plugin(taken).items()}
+    names = {task["name"] for task in tasks}
+    for index, task in enumerate(tasks):
         name = task["name"]
-        if taken.ours:
-            if any(entry.get("name") == TF_CONFIG for entry in _training(task).get("env", ())):
-                found[name] = name
-        elif name in ROLE_NAMES:
-            found[name] = name
-        elif (kind := simplified(_script(task), {}).kind) in ROLE_NAMES:
-            found[name] = kind
-    same = [kind for kind in found.values() if [*found.values()].count(kind) > 1]
-    return {name: kind for name, kind in found.items() if name == kind or kind not in same}
+        role = told.get(name) or simplified(_script(task), {}).kind
+        if name not in ROLE_NAMES and role in ROLE_NAMES and role not in names:
+            names.add(role)
+            taken.renamed[name] = task["name"] = role
+            text = f"the task {name} is the role `{role}`, so its pods and /etc/volcano/{role}.host are called so, too"
+            taken.say("changed", text, ("spec", "tasks", index))
+    for task in tasks:
+        if _waits(task):
+            task["dependsOn"]["name"] = [taken.renamed.get(name, name) for name in task["dependsOn"]["name"]]
+
+
+def _in_cluster(taken: Taken) -> set[str]:
+    """Return the names of the tasks that are roles of TensorFlow."""
+    tasks = [task for task in taken.spec["tasks"] if task["name"] in ROLE_NAMES]
+    if taken.ours:
+        tasks = [one for one in tasks if any(entry.get("name") == TF_CONFIG for entry in _training(one).get("env", ()))]
+    return {task["name"] for task in tasks}
+
+
+def _told_by_plugin(taken: Taken) -> dict[str, str]:
+    """Return the arguments of Volcano's plugin tensorflow: tasks by their roles, and the port."""
+    flags = [flag.lstrip("-").partition("=") for flag in taken.spec.get("plugins", {}).get(_DISCOVERY[0], ())]
+    return {key: value for key, _, value in flags}
 
 
 def _training(task: Json) -> Json:
@@ -122,10 +136,12 @@ def _port_of_config(task: Json) -> int:
     return next((int(match[1]) for text in texts if (match := PORT.search(text))), 0)
 
 
-def _server_port(taken: Taken, kinds: dict[str, str]) -> int:
+def _server_port(taken: Taken, kinds: set[str]) -> int:
     """Return the port of TensorFlow's servers: the shell's, one with a telling name, or the only one of all roles."""
     tasks = [task for task in taken.spec["tasks"] if task["name"] in kinds]
-    found = [simplified(_script(task), {}).port or _port_of_config(task) for task in tasks]
+    port = _told_by_plugin(taken).get("port", "")
+    found = [int(port)] if port.isdigit() else []
+    found += [simplified(_script(task), {}).port or _port_of_config(task) for task in tasks]
     ports = [port for task in tasks for port in _training(task).get("ports", ())]
     named = [port["containerPort"] for port in ports if port.get("name") in (SERVER_PORT, _TFJOB_PORT)]
     only = {port.get("containerPort") for port in ports}
@@ -155,12 +171,14 @@ def _plugins(taken: Taken, draft: Draft) -> None:
     for name, flags in (taken.spec.get("plugins") or {}).items():
         at: Route = ("spec", "plugins", name)
         if name in _DISCOVERY:
-            taken.say("changed", f"Volcano's plugin {name} goes: the compiler writes {TF_CONFIG} itself", at)
+            taken.say(
+                "changed", f"{name}: this plugin of Volcano goes, because the compiler writes {TF_CONFIG} itself", at
+            )
         elif name != "svc" or (flags and sorted(flags) != sorted(SVC_ARGUMENTS)):
             draft.put(("plugins", name), flags, at)
 
 
-def _gang(taken: Taken, draft: Draft, kinds: dict[str, str]) -> dict[str, int]:
+def _gang(taken: Taken, draft: Draft, kinds: set[str]) -> dict[str, int]:
     """Put the job's `minAvailable`; return that of tasks, where the job's is less than theirs together.
 
     Volcano then looks at the job's alone. A spec says it per task, so the largest tasks may start with fewer pods.

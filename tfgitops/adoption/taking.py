@@ -50,13 +50,17 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\Z")
 
 @dataclass(kw_only=True, eq=False)
 class Taken:
-    """One Job of a source, with what is said of it; ``places`` lead from its routes to those of the source."""
+    """One Job of a source, with what is said of it; ``places`` lead from its routes to those of the source.
+
+    ``renamed`` are the new names of tasks.
+    """
 
     source: SourceObject
     manifest: dict[str, Any]
     places: Mapping[Route, Route] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
+    renamed: dict[str, str] = field(default_factory=dict)
     framework: str = ""
 
     @property
