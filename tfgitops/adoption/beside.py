@@ -55,7 +55,7 @@ class Beside:
         elif source.kind == "PersistentVolumeClaim" and self._knows("volumes"):
             became = self._claim(source, spec, say)
         elif source.kind in ("Namespace", "ResourceQuota"):
-            became = self._namespace(source, spec)
+            became = self._namespace(source, spec, say)
         if gone and became:
             say("dropped", f"the server's own: {', '.join(gone)}")
         return became
@@ -66,6 +66,7 @@ class Beside:
 
     def _queue(self, source: SourceObject, spec: Json, say: Any) -> str:
         if source.name in _BUILT_IN:
+            say("note", "Volcano makes this queue itself")
             return ""
         spec = meant(shape_of("volcano.schema.json", "QueueSpec"), spec, ("spec",), None)
         block: Json = _texts(source)
@@ -104,8 +105,9 @@ class Beside:
         self._shelf.add_claim(source.name, block)
         return f"volumes.{source.name}"
 
-    def _namespace(self, source: SourceObject, spec: Json) -> str:
+    def _namespace(self, source: SourceObject, spec: Json, say: Any) -> str:
         if source.kind == "Namespace" and source.name != self._name:
+            say("note", f"an environment has one namespace, here {self._name}")
             return ""
         if source.kind == "Namespace":
             self.namespace |= {"create": True, **_texts(source)}

@@ -42,7 +42,9 @@ def told_differences(taken: Taken, compiled: dict[str, Any], shelf: Shelf) -> It
     """Yield a remark for each kind of difference; what several tasks have alike is told once."""
     found: dict[tuple[Sort, str], list[str]] = {}
     shells = any(one.text.startswith(SHELL_TEXT) for one in taken.remarks)
-    fields = {re.split("[ :]", one.text)[0] for one in taken.remarks if one.sort in ("lost", "changed")}
+    fields = {
+        re.split("[ :]", one.text)[0].rpartition(".")[2] for one in taken.remarks if one.sort in ("lost", "changed")
+    }
     for one in compare(taken.manifest, compiled, shelf.configs):
         if TF_CONFIG in one.route and one.sort == "changed":
             continue  # it is told where the command or `env` is read
