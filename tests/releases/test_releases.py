@@ -16,7 +16,8 @@ import yaml
 from checkout import REPOSITORY
 
 from tfgitops import Plugins, __version__, compile_environment
-from tfgitops.compiler.write import apply, compare
+from tfgitops.compiler.write import apply, compare, compare_bootstrap
+from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS
 from tfgitops.spec.project import Project, find_environments
 from tfgitops.spec.schema.specschema import joined_source
 
@@ -53,8 +54,10 @@ def unannounced(folder: Path, plugins: Plugins, changelog: str = CHANGELOG) -> I
     for environment in find_environments(folder):
         compiled = compile_environment(environment, plugins, Project(root=folder))
         assert compiled.ok, compiled.diagnostics
-        for difference in compare(environment, compiled.files):
-            path = (environment / "manifests" / difference.path).relative_to(folder).as_posix()
+        places = {MANIFESTS: compare(environment, compiled.files)}
+        places[BOOTSTRAP] = compare_bootstrap(environment, compiled.bootstrap)
+        for place, difference in ((place, one) for place, found in places.items() for one in found):
+            path = (environment / place / difference.path).relative_to(folder).as_posix()
             changed.add(path)
             if announced.get(path) not in known:
                 yield f"{path} is {difference.state}, and no row of the changelog announces it"
@@ -69,6 +72,8 @@ def test_a_spec_of_a_version_compiles_as_it_did_or_the_changelog_tells(
         for environment in find_environments(HERE / version):
             compiled = compile_environment(environment, plugins, Project(root=HERE / version))
             apply(environment, compiled.files, compare(environment, compiled.files))
+            differences = compare_bootstrap(environment, compiled.bootstrap)
+            apply(environment, compiled.bootstrap, differences, BOOTSTRAP)
     assert [*unannounced(HERE / version, plugins)] == []
 
 
@@ -79,7 +84,7 @@ def test_each_released_version_has_a_tree_and_so_has_this_one() -> None:
 
 def test_the_specs_of_this_version_have_every_key(plugins: Plugins) -> None:
     """But `allow`, whose last day passes."""
-    files = [path for path in (HERE / __version__).rglob("*.yaml") if "manifests" not in path.parts]
+    files = [path for path in (HERE / __version__).rglob("*.yaml") if not {MANIFESTS, BOOTSTRAP} & {*path.parts}]
     specs = "".join(path.read_text(encoding="utf-8") for path in files)
     definitions = joined_source(plugins.fragments)["$defs"]
     keys = {key for holder in ("environment", "job", "role") for key in definitions[holder]["properties"]}

@@ -13,6 +13,7 @@ from tfgitops.cli.commandapp import command_app, example, guarded
 
 COMMANDS = {
     "init": "trainings",
+    "import": "job.yaml -o environments/prod",
     "build": "environments/prod",
     "validate": "environments/prod",
     "rule": "TF201",
@@ -28,6 +29,9 @@ COMMANDS = {
     "plugins": "",
 }
 """Each command with the arguments of its example. Its module is imported when it is called, to start quickly."""
+
+_MODULES = {"import": "importing"}
+"""Modules of commands whose names are words of Python."""
 
 
 class _Commands(TyperGroup):
@@ -49,12 +53,13 @@ class _Commands(TyperGroup):
 
 def _app(name: str) -> typer.Typer:
     """Return the application of one command: its module's own, or one around the module's function of that name."""
-    module = import_module(f"tfgitops.cli.{name}")
+    known = _MODULES.get(name, name)
+    module = import_module(f"tfgitops.cli.{known}")
     group: typer.Typer | None = getattr(module, "app", None)
     if group is not None:
         return group
     single = command_app()
-    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(getattr(module, name)))
+    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(getattr(module, known)))
     return single
 
 

@@ -66,6 +66,15 @@ def complete(manifest: dict[str, Any]) -> dict[str, Any]:
     return dict(rewritten(shape, _filled(shape, settled)))
 
 
+def complete_template(template: dict[str, Any], *, defaults: bool = True) -> dict[str, Any]:
+    """Return a pod template in Kubernetes's own form, with defaults or without; as it is if its shape is wrong."""
+    notes, shape = Notes(), shape_of("pod.schema.json", "PodTemplateSpec")
+    settled = settle(shape, template, (), notes)
+    if notes.faults:
+        return template
+    return dict(rewritten(shape, _filled(shape, settled) if defaults else settled))
+
+
 def object_shape(manifest: Json) -> Shape:
     """Return the shape of an object of a judged kind."""
     return shape_of("object.schema.json", str(manifest["kind"]))

@@ -1,0 +1,1 @@
+"""From objects that others wrote to a spec: read, settle, propose, compile, compare."""
