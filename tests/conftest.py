@@ -26,7 +26,7 @@ collect_ignore = ["plugins/external"]
 LONGEST = (
     "test_outsiders.py", "test_provenance.py", "test_contract.py", "test_every_key.py", "test_plugins_commands.py",
     "test_linear.py", "test_testing.py", "test_forms.py", "test_yamltext.py", "test_updates.py", "test_explain.py",
-    "test_plugins_readme.py", "test_deterministic.py", "test_codes.py", "test_streams.py",
+    "test_plugins_readme.py", "test_deterministic.py", "test_codes.py", "test_streams.py", "test_law.py",
 )  # fmt: skip
 """The files that take longest come first, so that no worker is left with one at the end."""
 

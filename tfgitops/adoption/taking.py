@@ -45,7 +45,6 @@ _SERVERS = (
 _TRUE, _FALSE = ("true", "yes", "on", "y"), ("false", "no", "off", "n")
 _WHOLE = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0o?[0-7]+|[0-9][0-9_]*)(?:\.0+)?").fullmatch
 _BITS = 64
-_DIGEST = re.compile(r"-[0-9a-f]{8}\Z")
 
 
 @dataclass(kw_only=True, eq=False)

@@ -64,7 +64,7 @@ class TFJobReader:
                     self._say("lost", f"{key}: {NO_COUNTERPART[key]}", (*where, key))
         self._clean(str(policy.get("cleanPodPolicy") or "Running"))
         spec["tasks"] = self._tasks()
-        self._success([task["name"] for task in spec["tasks"]])
+        self._success({task["name"]: task["replicas"] for task in spec["tasks"]})
         job = {key: value for key, value in self._value.items() if key != "spec"}
         return {**job, "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": spec}
 
@@ -117,9 +117,9 @@ class TFJobReader:
             text = "cleanPodPolicy None: Volcano ends the pods that still run when the job completes"
             self._say("lost", text, (*_RUN_POLICY, "cleanPodPolicy"))
 
-    def _success(self, names: list[str]) -> None:
+    def _success(self, names: dict[str, Any]) -> None:
         said = str(reach(self._value, ("spec", "successPolicy")) or "")
-        if "worker" in names and "chief" not in names and "AllWorkers" not in said:
+        if names.get("worker", 1) != 1 and "chief" not in names and "AllWorkers" not in said:
             text = "the job ends when all workers have completed; the TFJob ended with worker 0"
             self._say("changed", text, _REPLICAS)
 
