@@ -56,6 +56,28 @@ def test_nothing_is_overwritten() -> None:
     assert (ENVIRONMENT / "environment.yaml").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("environments", "environments holds environments\n  = help: name a new folder: -o environments/NAME\n"),
+        ("environments/new.yaml", "in which environment.yaml is written: -o environments/new\n"),
+    ],
+)
+def test_a_folder_that_cannot_be_an_environment_is_refused(folder: str, said: str) -> None:
+    assert run("import", "job.yaml", "--quiet", "-o", ENVIRONMENT).stderr == ""
+    result = run("import", "job.yaml", "-o", folder)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert [path.name for path in Path("environments").iterdir()] == ["ml"]
+
+
+def test_a_base_is_offered() -> None:
+    Path("environments").mkdir()
+    Path("environments/base.yaml").write_text("")
+    said = "  to share the values of environments/base.yaml, add `extends: ../base.yaml` first\n"
+    assert run("import", "job.yaml", "-o", ENVIRONMENT).stderr.endswith(said)
+
+
 def test_config_maps_become_files_beside_the_spec_and_overwrite_none() -> None:
     cases = Path(__file__).parent / "cases"
     assert run("import", cases / "beside.yaml", "-o", ENVIRONMENT).exit_code == 0

@@ -21,7 +21,7 @@ def test_it_edits_the_spec_and_writes_the_files() -> None:
     assert result.exit_code == 0
     after = SPEC.read_text(encoding="utf-8")
     assert f"bootstrap: {{repo: {REPO}, revision: release}}\n" in after
-    assert "gitops: argocd\n" in after
+    assert "kind: Environment\ngitops: argocd\n" in after
     assert [line for line in before.splitlines() if line not in after.splitlines()] == []
     assert f"edited  {SPEC}  bootstrap, gitops\n" in result.stdout
     assert f"created  {FILES}/argocd/application.yaml\n" in result.stdout
@@ -128,7 +128,10 @@ def test_an_environment_of_the_other_controller_is_refused() -> None:
     [
         (("argocd",), "--repo is missing"),
         (("helm", "--repo", REPO), "helm"),
-        (("argocd", "--repo", "trainings"), "'trainings' is not the URL of a Git repository"),
+        (
+            ("argocd", "--repo", "trainings"),
+            "'trainings' is not the URL of a Git repository; write https://HOST/PATH or",
+        ),
         (("argocd", "--repo", "git@x.io:ml/t.git"), "write ssh://git@x.io/ml/t.git"),
         (("flux", "--repo", "https://me:s3cret@x.io/t.git"), "a password or a token"),
         (("flux", "--repo", "https://s3cret@x.io/t.git"), "a password or a token"),

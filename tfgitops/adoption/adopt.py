@@ -89,7 +89,7 @@ class _Adoption:
             elif source.kind != "ConfigMap":
                 self._take_beside(source)
         if not self._jobs and not self._problems and not any(one.became for one in self._told):
-            self._problems.append(_nothing(self._told))
+            self._problems.append(_nothing(self._told, self._given))
         if has_errors(self._problems):
             return self._result("")
         with Trials(self._plugins, self._namespace, self._shelf.files.values()) as trials:
@@ -137,7 +137,7 @@ class _Adoption:
             return
         if not taken.spec["tasks"]:
             message = f"the {source.kind} has no {'replicas' if taken.framework else 'tasks'}"
-            hint = "give it at least one"
+            hint = "give it at least one, in `tfReplicaSpecs`" if taken.framework else "give it at least one"
             self._problems.append(Diagnostic(code="TF501", message=message, span=source.span(("spec",)), hint=hint))
             return
         name = next(name for name in _names(taken.name) if name not in self._jobs)
@@ -235,12 +235,14 @@ def _namespace(sources: Sequence[SourceObject]) -> str:
         message = f"the jobs are in several namespaces: {a_few(sorted(found))}"
         raise CompileError.of("TF203", message, f"import one after the other: --namespace {min(found)}")
     written = [source.name for source in sources if source.kind == "Namespace"]
+    if not any(map(_is_job, sources)):
+        found = Counter(filter(None, map(_place, sources)))
     return next(iter(found), written[0] if len(written) == 1 else "default")
 
 
-def _nothing(told: Sequence[Told]) -> Diagnostic:
+def _nothing(told: Sequence[Told], namespace: str) -> Diagnostic:
     kinds = sorted({one.source.kind for one in told})
-    message = "there is no Volcano Job and no TFJob to import"
+    message = f"there is no Volcano Job and no TFJob to import{f' in the namespace {namespace}' * bool(namespace)}"
     hint = "give a batch.volcano.sh/v1alpha1 Job, or a kubeflow.org/v1 TFJob"
     return Diagnostic(code="TF101", message=message, found=a_few(kinds), hint=hint)
 

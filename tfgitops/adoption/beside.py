@@ -27,6 +27,8 @@ SKIPPED = {
     "ConfigMap": "keep it where it is; with -o, one that jobs only mount becomes files of the repository",
     "MPIJob": "write its replicas as `tasks`, and `completes` for the launcher",
     "PyTorchJob": "write its replicas as `tasks`, with `strategy: none`",
+    "TrainJob": "write the pods of its runtime as `tasks`, or as roles of TensorFlow",
+    "Environment": "this is a spec: copy it",
     "Secret": "the spec only refers to Secrets; keep it where it is",
     "NetworkPolicy": "`from` of a port opens it to others; keep the object if the job needs it",
     "PodMonitor": "`monitoring` writes one; keep the object until you use that",

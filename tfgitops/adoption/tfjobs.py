@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.adoption.remarks import Remark
-from tfgitops.targets.routes import reach
+from tfgitops.targets.routes import MISSING, reach
 from tfgitops.targets.tensorflow import ROLE_NAMES
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _ROLES = {**dict(zip(ROLE_NAMES, ROLE_NAMES, strict=True)), "master": "chief", "eval": "evaluator"}
 _REPLICAS = ("spec", "tfReplicaSpecs")
-_RUN_POLICY = ("spec", "runPolicy")
 _ENDS: Json = {"event": "PodFailed", "action": "TerminateJob"}
 _SCHEDULING = {"minAvailable": "minAvailable", "queue": "queue", "priorityClass": "priorityClassName"}
 
@@ -43,22 +42,26 @@ class TFJobReader:
         self._value = source.value
         self.remarks: list[Remark] = []
         self.places: dict[Route, Route] = {}
+        self._run: Route = (
+            ("spec", "runPolicy") if reach(self._value, ("spec", "runPolicy")) is not MISSING else ("spec",)
+        )
 
     def read(self) -> Json:
         """Return the Volcano Job; what has a wrong shape in the TFJob has it there, too."""
         policy = self._policy()
+        self._unknown(policy)
         scheduling = _map(policy.get("schedulingPolicy"))
         spec: Json = {"schedulerName": "volcano", "plugins": {"svc": []}}
         for key, field in _SCHEDULING.items():
             if scheduling.get(key):
                 spec[field] = scheduling[key]
-                self.places["spec", field] = (*_RUN_POLICY, "schedulingPolicy", key)
+                self.places["spec", field] = (*self._run, "schedulingPolicy", key)
         if type(limit := policy.get("backoffLimit")) is int:
             spec["maxRetry"] = limit + 1
-            self.places["spec", "maxRetry"] = (*_RUN_POLICY, "backoffLimit")
+            self.places["spec", "maxRetry"] = (*self._run, "backoffLimit")
             text = f"backoffLimit {limit} is maxRetry {limit + 1}, which counts starts, of single pods too"
-            self._say("changed", text, (*_RUN_POLICY, "backoffLimit"))
-        for where, holder in ((_RUN_POLICY, policy), ((*_RUN_POLICY, "schedulingPolicy"), scheduling)):
+            self._say("changed", text, (*self._run, "backoffLimit"))
+        for where, holder in ((self._run, policy), ((*self._run, "schedulingPolicy"), scheduling)):
             for key in holder:
                 if NO_COUNTERPART.get(key) and holder[key] not in (None, False):
                     self._say("lost", f"{key}: {NO_COUNTERPART[key]}", (*where, key))
@@ -73,6 +76,12 @@ class TFJobReader:
         spec = _map(self._value.get("spec"))
         early = {key: value for key, value in spec.items() if key in {*NO_COUNTERPART, "backoffLimit"}}
         return {**early, **_map(spec.get("runPolicy"))}
+
+    def _unknown(self, policy: Json) -> None:
+        known = {*NO_COUNTERPART, "backoffLimit", "runPolicy", "schedulingPolicy", "tfReplicaSpecs"}
+        fields = [("spec", key) for key in _map(self._value.get("spec"))] + [(*self._run, key) for key in policy]
+        for at in (at for at in dict.fromkeys(fields) if at[-1] not in known):
+            self._say("lost", f"{at[-1]}: a TFJob of kubeflow.org/v1 has no such field", at)
 
     def _tasks(self) -> list[Any]:
         replicas = reach(self._value, _REPLICAS)
@@ -100,6 +109,11 @@ class TFJobReader:
         if isinstance(pod, dict):
             wanted = "OnFailure" if policy in ("OnFailure", "Always") else "Never"
             rest = {key: value for key, value in pod.items() if key != "restartPolicy"}
+            if pod.get("restartPolicy", wanted) != wanted:
+                text = (
+                    "restartPolicy of the pod: a TFJob overrides it by that of the replica, which is Never by default"
+                )
+                self._say("lost", text, (*base, "template", "spec", "restartPolicy"))
             task["template"] = {**task["template"], "spec": {**rest, "restartPolicy": wanted} if policy else rest}
         if policy == "Never":
             task["policies"] = [dict(_ENDS)]
@@ -115,7 +129,7 @@ class TFJobReader:
     def _clean(self, policy: str) -> None:
         if policy == "None":
             text = "cleanPodPolicy None: Volcano ends the pods that still run when the job completes"
-            self._say("lost", text, (*_RUN_POLICY, "cleanPodPolicy"))
+            self._say("lost", text, (*self._run, "cleanPodPolicy"))
 
     def _success(self, names: dict[str, Any]) -> None:
         said = str(reach(self._value, ("spec", "successPolicy")) or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,7 +68,7 @@ def _refuse_wrong(settings: dict[str, str]) -> None:
 
     for key, value in settings.items():
         if problem := complain(f"git-{'url' if key == 'repo' else key}", value):
-            raise typer.BadParameter(". ".join(filter(None, (f"--{key}: {problem.message}", problem.hint))))
+            raise typer.BadParameter(f"--{key}: {problem.message}; {problem.hint or f'write {problem.expected}'}")
 
 
 def _told(folder: Path, done: Delivery, keys: list[str]) -> list[str]:
@@ -85,7 +86,7 @@ def _next(controller: Controller, folders: list[Path]) -> Iterator[str]:
     from tfgitops.spec.committed import BOOTSTRAP
     from tfgitops.spec.disk import shown
 
-    top = shown(folders[0] / BOOTSTRAP)
+    top = shlex.quote(shown(folders[0] / BOOTSTRAP))
     yield "next: run `tfgitops build`, commit, and push; then"
     if controller is Controller.argocd:
         yield f"  kubectl patch configmap argocd-cm --namespace argocd --patch-file {top}/argocd-cm/argocd-cm.yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,7 +40,8 @@ def importing(
     from tfgitops.spec.project import SPEC
 
     target = output / SPEC if output else None
-    if target:
+    if output and target:
+        _refuse_folder(output)
         _refuse([target])
     sources, problems = read_sources(files)
     if has_errors(problems):
@@ -57,10 +59,33 @@ def importing(
         _refuse(texts)
         for path, text in texts.items():
             _write(path, text)
-        sys.stderr.write(f"wrote {shown(target)}; next: tfgitops build {shown(target.parent)}\n")
+        if not quiet:
+            sys.stderr.write(_next(target))
     elif adopted.text and format_ == "text":
         sys.stdout.write(adopted.text)
     return code
+
+
+def _refuse_folder(folder: Path) -> None:
+    """Raise CompileError for a folder whose environments the new one would hide, and for the name of a file."""
+    from tfgitops.spec.diagnostics import CompileError
+    from tfgitops.spec.disk import shown
+    from tfgitops.spec.project import SPEC
+
+    if folder.suffix in (".yaml", ".yml"):
+        hint = f"-o names a folder, in which {SPEC} is written: -o {shown(folder.with_suffix(''))}"
+        raise CompileError.of("TF602", f"{shown(folder)} is no name of an environment", hint)
+    if any(folder.glob(f"*/{SPEC}")):
+        raise CompileError.of("TF602", f"{shown(folder)} holds environments", f"name a new folder: -o {folder}/NAME")
+
+
+def _next(target: Path) -> str:
+    """Return what was written, and what to do with it."""
+    from tfgitops.spec.disk import is_there, shown
+
+    base = target.parent.parent / "base.yaml"
+    share = f"  to share the values of {shown(base)}, add `extends: ../base.yaml` first\n" if is_there(base) else ""
+    return f"wrote {shown(target)}; next: tfgitops build {shlex.quote(shown(target.parent))}\n{share}"
 
 
 def _refuse(paths: Iterable[Path]) -> None:
@@ -70,7 +95,7 @@ def _refuse(paths: Iterable[Path]) -> None:
 
     for path in paths:
         if is_there(path):
-            hint = "choose another folder, or remove the file; nothing is overwritten"
+            hint = "choose another folder, or remove the file; to add the jobs to it, import without -o, and copy them"
             raise CompileError.of("TF602", f"{shown(path)} is there already", hint)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -41,11 +42,12 @@ def _next_steps(path: Path) -> list[str]:
 
     steps = [("edit CODEOWNERS", "who approves a change")]
     if path.resolve() != Path.cwd():
-        steps.insert(0, (f"cd {path}", ""))
+        steps.insert(0, (f"cd {shlex.quote(str(path))}", ""))
     if not is_there(path / ".git"):
         steps.insert(-1, ("git init --initial-branch=main", "CI runs on the branch main"))
     specs = {"base.yaml": "your image, and what all trainings share", "prod/environment.yaml": "your trainings"}
     there = [name for name in specs if is_there(path / ENVIRONMENTS / name)]
     steps[-1:-1] = [(f"edit {ENVIRONMENTS}/{name}", specs[name]) for name in there]
+    steps.insert(-1, (f"tfgitops import FILE -o {ENVIRONMENTS}/NAME", "if you have Volcano Jobs or TFJobs"))
     steps.insert(-1, ("tfgitops build", "then commit the specs with the manifests"))
-    return [f"{command:<42}{reason}".rstrip() for command, reason in steps]
+    return [f"{command:<43}{reason}".rstrip() for command, reason in steps]

@@ -194,7 +194,7 @@ def _into_brackets(text: _Text, parent: Node, entry: str) -> Iterator[list[Cut]]
 
 
 def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: Value) -> Iterator[list[Cut]]:
-    """Put an entry on lines of its own: at the end of a file, else right below the key of its map."""
+    """Put an entry on lines of its own: at the end of a file, else below the key of its map, or below `kind`."""
     first = next(iter(parent.entries.values()))[0]
     indentation = text.indentation(first)
     if indentation is None:
@@ -204,7 +204,8 @@ def _into_block(text: _Text, above: Node | None, parent: Node, key: str, value: 
         end = len(text.raw)
         ended = not text.raw or text.raw.endswith(("\n", "\r"))
         yield [(end, end, f"{lines}{text.eol}" if ended else f"{text.eol}{lines}")]
-    below = [above.line + 1] if above is not None and first.line > above.line else []
+    over = above or parent.entries.get("kind", (None, None))[1]
+    below = [over.line + 1] if over is not None and (above is None or first.line > over.line) else []
     for start in map(text.at, (*below, first.line)):
         yield [(start, start, f"{lines}{text.eol}")]
 
