@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +90,8 @@ def _recorded(project: Project) -> dict[str, str] | None:
     try:
         if kind_of(path) == "nothing":
             return None
+        if path.is_symlink():  # the versions in it are shown
+            raise OSError(errno.ELOOP, "it is a link", str(path))
         import tomllib  # noqa: PLC0415 - many repositories have no lock
 
         recorded = tomllib.loads(read_file(path).decode())

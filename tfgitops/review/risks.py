@@ -37,7 +37,7 @@ RISKS = (
 """The codes of all risks, the gravest first."""
 
 _HANDS = (
-    ("foreign", "not generated, and the controller applies it all the same", "move it out of manifests/"),
+    ("foreign", "not generated, and a controller may apply it all the same", "move it out of manifests/"),
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
 _PATHS_MAX = 3

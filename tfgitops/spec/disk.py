@@ -102,6 +102,11 @@ def resolved(path: Path) -> Path:
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
 
 
+def is_hidden(path: Path, root: Path, beside: Path) -> bool:
+    """Tell whether a path without links has a hidden part below a root, and a folder beside it has not."""
+    return any(part.startswith(".") for part in {*path.relative_to(root).parts} - {*beside.parts})
+
+
 def read_text(path: Path, name: str) -> str | Diagnostic:
     """Return a file's text, or what is wrong with the file; ``name`` is what to call it."""
     try:

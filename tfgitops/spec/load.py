@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import Disk, resolved, shown, unreadable
+from tfgitops.spec.disk import Disk, is_hidden, resolved, shown, unreadable
 from tfgitops.spec.document import Document
 from tfgitops.spec.places import LONGEST_CHAIN, NOT_EXTENDED, inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
+_A_SPEC = "the name of a spec ends with .yaml, and no part of its path is hidden"
 _WHOLE = ("the keys of an environment", "a job's own mapping")
 _TOO_LONG = ("TF106", f"more than {LONGEST_CHAIN} files extend one another", "join some of these files")
 _NOT_IN_A_JOB = {
@@ -81,6 +82,7 @@ class Reader:
     def __init__(self, tree: FileTree) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._tree = tree
+        self._home: Path | None = None
 
     def spec(self, folder: Path) -> list[Document]:
         """Read the files of an environment, the strongest first: its own, its jobs' files, and what it extends."""
@@ -130,6 +132,8 @@ class Reader:
         if not at.is_relative_to(self._tree.root):
             hint = "name a file inside the repository"
             return "TF108", f"'extends' leads out of the root, {shown(self._tree.root)}", hint
+        if not self._is_spec(at) and kind == "file":
+            return "TF108", f"'extends' names {target}, which is no spec", _A_SPEC
         if at in names:
             circle = [*names.values()][[*names].index(at) :]
             if len(circle) == 1:
@@ -137,6 +141,11 @@ class Reader:
             hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
             return "TF108", "'extends' leads round in a circle", hint
         return self._no_file(target, path, names) if kind != "file" else None
+
+    def _is_spec(self, at: Path) -> bool:
+        """Tell whether a file is a spec by its name and place: what is wrong with others is not for everyone to see."""
+        home = self._home or at.parent
+        return at.suffix.lower() in _LIKE_YAML[:2] and not is_hidden(at, self._tree.root, home)
 
     def _no_file(self, target: str, path: Path, seen: Container[Path]) -> tuple[str, str, str]:
         if self._tree.kind_of(path) == "folder":
@@ -208,8 +217,12 @@ class Reader:
         if known := self._tree.known(path):
             return known
         name = shown(path)
-        if not self._tree.resolved(path).is_relative_to(self._tree.root):
+        at, self._home = self._tree.resolved(path), self._home or self._tree.resolved(path.parent)
+        if not at.is_relative_to(self._tree.root):
             self.say("TF108", f"{name} leads out of the root, {shown(self._tree.root)}", None, "copy the file here")
+            return None
+        if not self._is_spec(at):
+            self.say("TF108", f"{name} is a link to what is no spec", None, _A_SPEC)
             return None
         if isinstance(text := self._tree.read_text(path, name), Diagnostic):
             self.diagnostics.append(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tfgitops.spec.diagnostics import Diagnostic, Problem
-from tfgitops.spec.disk import decoded, shown
+from tfgitops.spec.disk import decoded, is_hidden, shown
 from tfgitops.spec.places import Places
 from tfgitops.spec.project import file_like
 from tfgitops.targets.routes import reach, replaced
@@ -45,7 +45,7 @@ def completed(
             named = reach(value, inner)
             if type(target := named.get("path")) is not str:
                 continue
-            text = _text(wide, (*at, "path"), home(document.path).parent / target, tree)
+            text = _text(wide, (*at, "path"), home(document.path).parent, tree)
             if isinstance(text, Diagnostic):
                 found.append(text)
                 text = ""
@@ -55,11 +55,12 @@ def completed(
     return tuple(complete), found
 
 
-def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Diagnostic:
+def _text(document: Document, at: Route, home: Path, tree: FileTree) -> str | Diagnostic:
     """Return the text of a file, or what is wrong with the file or its path, which stands at a route."""
     target = str(reach(document.value, at[len(document.prefix) :]))
+    path = home / target
     try:
-        wrong = _refusal(target, path, tree)
+        wrong = _refusal(target, home, tree)
         data = b"" if wrong else tree.read_file(path, MOST_BYTES)
     except OSError as error:
         wrong = ("TF101", f"the file {target} cannot be read: {error.strerror}", "look at the path")
@@ -71,8 +72,10 @@ def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Di
         except UnicodeDecodeError:
             garbled = decoded(data, shown(path))
             assert isinstance(garbled, Diagnostic)
+            assert garbled.span
             note = ("the file is named here", document.span(at))
-            return replace(garbled, hint=f"save it as UTF-8; if it is no text, {_ELSEWHERE}", notes=(note,))
+            place = replace(garbled.span, excerpt="")  # its lines are not for everyone to see
+            return replace(garbled, span=place, hint=f"save it as UTF-8; if it is no text, {_ELSEWHERE}", notes=(note,))
         if "\0" not in text:
             return text
         wrong = ("TF102", f"the file {target} has a NUL character, and so is no text", _ELSEWHERE)
@@ -81,8 +84,9 @@ def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Di
     return next(iter(Places(documents=(document,)).diagnose([problem])))
 
 
-def _refusal(target: str, path: Path, tree: FileTree) -> tuple[str, str, str] | None:
-    """Say why a path names no file of the repository, as code, message and hint."""
+def _refusal(target: str, home: Path, tree: FileTree) -> tuple[str, str, str] | None:
+    """Say why a path, from a folder, names no file of the repository, as code, message and hint."""
+    path = home / target
     if "://" in target:
         return "TF108", f"{target} is a URL, and no file of this repository", "copy the file here, and name that"
     if path.as_posix() == target or target.startswith(("/", "~")):
@@ -90,6 +94,8 @@ def _refusal(target: str, path: Path, tree: FileTree) -> tuple[str, str, str] | 
     if not tree.resolved(path).is_relative_to(tree.root):
         hint = "name a file inside the repository, and no link that leads out of it"
         return "TF108", f"the path {target} leads out of the root, {shown(tree.root)}", hint
+    if is_hidden(tree.resolved(path), tree.root, tree.resolved(home)):
+        return "TF108", f"the path {target} leads to a hidden file", "a hidden file may hold what nobody else must see"
     kind = tree.kind_of(path)
     if kind == "folder":
         return "TF101", f"the path {target} names a folder", "name a file in it"
