@@ -43,14 +43,15 @@ class Delivery:
 
 
 def deliver(
-    session: Session, results: Iterable[Compiled], consent: Consent | None, waiting: Callable[[Path], object]
+    session: Session, results: Sequence[Compiled], consent: Consent | None, waiting: Callable[[Path], object]
 ) -> Iterator[Delivery]:
     """Write what changed in each environment that compiled; without ``consent`` compare only.
 
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
-    if consent is not None:
+    pinned = any(planned.text for one in results for planned in one.objects)
+    if consent is not None or pinned:
         from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check restarts nothing
 
         guard = Guard(session)
@@ -61,6 +62,8 @@ def deliver(
             if given is None or given.ok:
                 if consent is None:
                     one.differences = compare(folder, one.files)
+                    if given and pinned:
+                        guard.refuse_pins(given)
                 else:
                     with alone(folder, lambda folder=folder: waiting(folder)):  # type: ignore[misc]
                         _write(one, session, consent, guard)

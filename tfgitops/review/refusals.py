@@ -27,11 +27,7 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
     """Yield an error for each of some files of an environment that must not be written as it is."""
     environment = compiled.environment
     assert environment is not None
-    for one in edited_pins(compiled, last.head) if last.head else ():
-        message = f"{MANIFESTS}/{one.path} was edited: its first line is not the committed one"
-        hint = f"restore it: git checkout -- {shown(compiled.folder / MANIFESTS / one.path)}"
-        span = environment.places.span((*one.because[:2], "pin"))
-        yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
+    yield from uncommitted_pins(compiled, last)
     provenance = Provenance(environment, session.plugins)
     there = last.committed(compiled.folder, [one for one in wanted if not one.text], last.at(compiled))
     for one in wanted:
@@ -55,8 +51,21 @@ def another_name(change: Change) -> str:
     return "give the object another name"
 
 
-def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:
-    """Return the objects that a pin keeps, and whose file differs from a commit in its first line alone."""
+def uncommitted_pins(compiled: Compiled, last: LastRuns) -> Iterator[Diagnostic]:
+    """Yield an error for each file that a pin keeps, and that is not in HEAD: it never ran."""
+    head = last.at(compiled)
+    for one in unknown_pins(compiled, head) if head and compiled.environment else ():
+        path = compiled.folder / MANIFESTS / one.path
+        span = compiled.environment.places.span((*one.because[:2], "pin")) if compiled.environment else None
+        message = f"{MANIFESTS}/{one.path} is kept by a pin, and is not the committed file"
+        there = head and head.path(path) in head.blobs
+        hint = f"restore it: git checkout -- {shown(path)}" if there else "commit the manifest first, then pin it"
+        yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
+
+
+def unknown_pins(compiled: Compiled, base: Base) -> list[Planned]:
+    """Return the objects that a pin keeps, and whose file a commit does not have as it is, in any folder."""
     kept = {base.path(compiled.folder / MANIFESTS / one.path): one for one in compiled.objects if one.text}
-    both = ((kept[path], then, kept[path].text.encode()) for path, then in base.read(kept).items())
-    return [one for one, then, now in both if then != now and then.partition(b"\n")[2] == now.partition(b"\n")[2]]
+    differing = {path: one for path, one in kept.items() if base.differs(path, one.text) and not base.holds(one.text)}
+    then = base.read(differing)  # perhaps with other line ends
+    return [one for path, one in differing.items() if then.get(path, b"").replace(b"\r\n", b"\n") != one.text.encode()]
