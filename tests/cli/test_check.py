@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builder import cut
 from commandline import run
-from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, TWO, WORKLOADS, edit, put, tree
+from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, edit, put, tree
 
 Change = Callable[[], object]
 

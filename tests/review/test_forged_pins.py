@@ -39,9 +39,11 @@ def forge(repository: Repository, path: str, *changes: tuple[str, str], own: str
         text = re.sub(r" own \w{8}\n", f" own {own}\n", text, count=1)
     manifest = yaml.safe_load(text)
     if manifest["kind"] == "Job":
-        old, new = manifest["metadata"]["name"], f"{manifest['metadata']['labels']['tfgitops/job']}-{digest_of(manifest)}"
+        old = manifest["metadata"]["name"]
+        new = f"{old.rpartition('-')[0]}-{digest_of(manifest)}"
         text = cut(text, old, new)
-        repository.prod((old, new)) if old in repository.read(SPEC) else None
+        if old in repository.read(SPEC):
+            repository.prod((old, new))
     repository.write(path, headed(text))
 
 
@@ -88,7 +90,10 @@ def test_a_forged_pin_is_refused_until_it_is_committed_and_then_the_review_tells
     for arguments in (["build", "--check"], ["build"], ["build", "--restart-all"]):
         result = run(*arguments)
         assert result.exit_code == 1
-        assert "error[TF306]: manifests/workloads/job-bert.yaml is kept by a pin, and is not the committed file" in result.stderr
+        assert (
+            "error[TF306]: manifests/workloads/job-bert.yaml is kept by a pin, and is not the committed file"
+            in result.stderr
+        )
         assert f"git checkout -- {BERT}" in result.stderr
     assert pinned.manifest("bert") == before
     told(pinned)

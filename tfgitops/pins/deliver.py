@@ -9,7 +9,7 @@ from tfgitops.compiler.write import alone, apply, compare
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled, File

@@ -25,7 +25,7 @@ _CHECKED = {
     "stale": ("TF612", "is stale: its spec compiles to something else", _BUILD),
     "edited": ("TF613", "was edited by hand: it is not as it was generated", f"{_BUILD}; change the spec instead"),
     "orphan": ("TF614", "is an orphan: no spec compiles to it any more", _BUILD),
-    "foreign": ("TF615", "is foreign: it was not generated, and a controller may apply it all the same", "move it away"),
+    "foreign": ("TF615", "is foreign: it was not generated, and a controller may apply it", "move it away"),
 }
 
 

@@ -10,8 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
-from tfgitops.spec.disk import MAX_BYTES, is_there, read_file, unreadable, walk
+from tfgitops.spec.disk import is_there, read_file, unreadable, walk
 from tfgitops.spec.places import role_depth
 from tfgitops.targets.routes import MISSING, replaced
 from tfgitops.targets.tensorflow import ROLE_NAMES
@@ -65,7 +66,7 @@ def read_manifest(path: str) -> str | None:
     """
     try:
         status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > bounds.FILE:
             return None
         return read_file(path).decode().replace("\r\n", "\n")
     except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):

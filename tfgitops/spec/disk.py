@@ -8,8 +8,9 @@ import stat
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Walk = Iterator[tuple[str, list[str], list[str]]]
 
 Kind = Literal["nothing", "file", "folder"]
-MAX_BYTES: Final = 16 * 2**20
 _OTHERS: dict[Callable[[int], bool], str] = {
     stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device",
 }  # fmt: skip
@@ -110,9 +110,9 @@ def is_hidden(path: Path, root: Path, beside: Path) -> bool:
 def read_text(path: Path, name: str) -> str | Diagnostic:
     """Return a file's text, or what is wrong with the file; ``name`` is what to call it."""
     try:
-        if kind_of(path) == "file" and path.stat().st_size > MAX_BYTES:
+        if kind_of(path) == "file" and path.stat().st_size > bounds.FILE:
             hint = "split it into jobs/*.yaml"
-            return Diagnostic(code="TF106", message=f"{name} is larger than {MAX_BYTES >> 20} MiB", hint=hint)
+            return Diagnostic(code="TF106", message=f"{name} is larger than {bounds.FILE >> 20} MiB", hint=hint)
         return decoded(read_file(path), name)
     except OSError as error:
         return unreadable(path, error)

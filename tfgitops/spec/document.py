@@ -47,6 +47,10 @@ class Document:
             value = replaced(value, route[len(self.prefix) :], MISSING)
         return replace(self, value=value, texts={}) if self.texts else self
 
+    def file_texts(self) -> Iterator[Any]:
+        """Yield the texts of other files that stand in the value."""
+        return (reach(self.value, route[len(self.prefix) :]) for route in self.texts)
+
     @property
     def jobs(self) -> Mapping[str, Any]:
         """The block of each job that this file gives, by name; there may be anything in place of a block."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, kind_of, read_file, resolved, shown, unreadable, walk
 from tfgitops.targets.nearest import nearest
@@ -92,7 +93,7 @@ def parse_project(root: Path, data: bytes) -> Project:
 def _pyproject(folder: Path) -> bytes:
     path = folder / PYPROJECT
     try:
-        return read_file(path) if kind_of(path) == "file" else b""
+        return read_file(path, bounds.FILE) if kind_of(path) == "file" else b""
     except OSError as error:
         raise CompileError([unreadable(path, error)]) from error
 
@@ -152,8 +153,8 @@ def survey(path: Path) -> Survey:
     """Look for the environments that a path stands for: its own, or all below a folder."""
     try:
         if link := _leading_out(path):
-            hint = "copy the folder here"
-            return Survey(problems=[Diagnostic(code="TF108", message=f"{shown(link)} leads out of the root", hint=hint)])
+            message = f"{shown(link)} leads out of the root"
+            return Survey(problems=[Diagnostic(code="TF108", message=message, hint="copy the folder here")])
         return _survey(path)
     except OSError as error:
         return Survey(problems=[unreadable(Path(error.filename), error)])

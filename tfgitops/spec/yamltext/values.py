@@ -7,21 +7,18 @@ Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal inte
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
+from tfgitops.spec import bounds
 from tfgitops.spec.yamltext.textfaults import TextError, also_at, fault, refused_characters
 from tfgitops.spec.yamltext.tree import Events, read
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
     from tfgitops.spec.yamltext.textfaults import Also
-
-MAX_DEPTH: Final = 100
-MAX_VALUES: Final = 1_000_000
-MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _DIGITS = frozenset("-0123456789")
@@ -32,7 +29,13 @@ _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _SHAPES: dict[type, str] = {dict: "map", list: "list"}
 _OPEN = object()
-_TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")
+_TOO_DEEP = (f"more than {bounds.DEPTH} levels of nesting", "a spec needs about ten")
+_TOO_MANY = (f"more than {bounds.ENTRIES:,} entries in one map or list", "split it, such as into several environments")
+_TOO_LONG = (f"a text of more than {bounds.SCALAR:,} characters", "put it into a file, the image or a volume")
+_TOO_LARGE = (
+    f"the file holds more than {bounds.EXPANDED >> 20} MiB, where each value counts {bounds.EACH} bytes",
+    "split it into jobs/*.yaml; write aliases out, or use `defaults` or `from`",
+)
 
 
 def parse(text: str, name: str = "") -> Any:
@@ -76,7 +79,7 @@ class _Builder:
         self._events = events
         self._next = events.next
         self._faults: list[Diagnostic] = []
-        self._count = self._depth = 0
+        self.size = self._depth = 0
         self._anchors: dict[str, Any] = {}
         self._end: Any = None
 
@@ -97,7 +100,7 @@ class _Builder:
 
     def _note(self, fault: Diagnostic) -> None:
         self._faults.append(fault)
-        if len(self._faults) == MAX_FAULTS:
+        if len(self._faults) == bounds.FAULTS:
             raise TextError(self._faults)
 
     def _blame(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> None:
@@ -114,13 +117,11 @@ class _Builder:
         kind = type(event)
         if kind is AliasEvent:
             return self._alias(event)
-        self._count += 1
-        if self._count > MAX_VALUES:
-            self._give_up(event, f"the file holds more than {MAX_VALUES:,} values", "split it into jobs/*.yaml")
         if event.ctag is not None:
             self._refuse_tag(event)
         if kind is ScalarEvent:
             value = self._events.text(event) if self._events.spelled else event.value
+            self._add(len(value), event)
             if event.implicit[0]:
                 value = scalar(value)
         else:
@@ -129,9 +130,18 @@ class _Builder:
             self._anchors[event.anchor] = value
         return value
 
+    def _add(self, length: int, event: Any) -> None:
+        """Count a value, and the length of its text."""
+        self.size += bounds.EACH + length
+        if length > bounds.SCALAR:
+            self._give_up(event, *_TOO_LONG)
+        if self.size > bounds.EXPANDED:
+            self._give_up(event, *_TOO_LARGE)
+
     def _collection(self, event: Any, kind: type) -> Any:
+        self._add(0, event)
         self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth > bounds.DEPTH:
             self._give_up(event, *_TOO_DEEP)
         if event.anchor:
             self._anchors[event.anchor] = _OPEN
@@ -139,6 +149,8 @@ class _Builder:
         if kind is not MappingStartEvent:
             while type(last := self._next()) is not SequenceEndEvent:
                 value.append(self._value(last))
+                if len(value) > bounds.ENTRIES:
+                    self._give_up(last, *_TOO_MANY)
             self._end = last.end_mark
         self._depth -= 1
         return value
@@ -161,6 +173,8 @@ class _Builder:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
                 value.setdefault(key, inner)
+            if len(first) > bounds.ENTRIES:
+                self._give_up(event, *_TOO_MANY)
             if spelled and start.flow_style and inner is None:
                 self._refuse_glued(key, event, inner_event)
         self._end = event.end_mark
@@ -203,13 +217,10 @@ class _Builder:
 
     def _copied(self, value: Any, depth: int, alias: Any) -> Any:
         """Copy what an alias stands for: two places of a spec share nothing."""
-        self._count += 1
-        if self._count > MAX_VALUES:
-            message = f"aliases expand this file to more than {MAX_VALUES:,} values"
-            self._give_up(alias, message, "write it out, or use `defaults` or `from`")
+        self._add(len(value) if type(value) is str else 0, alias)
         if not isinstance(value, dict | list):
             return value
-        if depth >= MAX_DEPTH:
+        if depth >= bounds.DEPTH:
             self._give_up(alias, *_TOO_DEEP)
         if isinstance(value, list):
             return [self._copied(inner, depth + 1, alias) for inner in value]
