@@ -21,6 +21,7 @@ PODS: Final = 1_000_000
 FAULTS: Final = 100
 UNKNOWN: Final = 100
 SHAPE: Final = 1_000
+TRACED: Final = 500
 SHOWN: Final = 1_000
 
 EACH: Final = 64
@@ -59,6 +60,7 @@ BOUNDS: Final = (
     Bound("faults that are shown of a file that is not YAML", FAULTS, "faults"),
     Bound("unknown keys that are shown of one map", UNKNOWN, "keys"),
     Bound("wrong values that are looked at in one file", SHAPE, "values"),
+    Bound("a job whose faults are shown at the lines of its values, and not at its name", TRACED, "values"),
     Bound("problems that one command shows", SHOWN, "problems"),
 )
 """All limits, in the order in which a compile meets them; docs/reliability.md is made of them."""
