@@ -98,6 +98,23 @@ def test_an_empty_folder_of_manifests_without_jobs_is_no_manifest() -> None:
     assert not TOP.exists()
 
 
+def test_a_file_in_a_folder_of_any_depth_is_not_passed_over(built: Path) -> None:
+    """A path of Linux has 4,096 bytes, and Python would give up after a thousand folders."""
+    home = Path.cwd()
+    try:
+        os.chdir(TOP)
+        for _ in range(1200):
+            Path("a").mkdir()
+            os.chdir("a")
+        put("x.yaml", POD)
+    finally:
+        os.chdir(home)
+    for command in (["build", "--check"], ["build"]):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert f"error[TF106]: {TOP} has more than 100 levels of folders" in result.stderr
+
+
 # --- what is ours -----------------------------------------------------------------------------------------------
 
 

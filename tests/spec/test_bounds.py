@@ -73,6 +73,10 @@ def many_files(number: int) -> None:
 
 PAST: dict[str, Callable[[], object]] = {
     "a spec, a file that it extends, or a manifest": lambda: spec(f"{JOBS}#{'x' * bounds.FILE}\n"),
+    "folders below `environments/`, `jobs/` or `manifests/`": lambda: (
+        spec(JOBS),
+        put(f"jobs/{'a/' * (bounds.DEPTH + 1)}x", ""),
+    ),
     "the nesting of a file": lambda: spec(f"{JOBS}x-a: {'[' * bounds.DEPTH}{']' * bounds.DEPTH}\n"),
     "one map or list": lambda: spec(JOBS + "x-a:\n" + entries(bounds.ENTRIES + 1, "k{}: 1", 2)),
     "one text": lambda: spec(f"{JOBS}x-a: {'x' * (bounds.SCALAR + 1)}\n"),

@@ -110,20 +110,6 @@ class Base:
         blob = self.blobs.get(path)
         return blob is None or blob != object_id(text.encode(), len(blob))
 
-    def holds(self, text: str) -> bool:
-        """Tell whether the commit has a file with a text, wherever it is."""
-        return object_id(text.encode(), len(self.commit)) in self._ids
-
-    def held(self, text: str) -> bool:
-        """Tell whether an earlier commit had a file with a text, wherever it was; merges count, too."""
-        blob = object_id(text.encode(), len(self.commit))
-        result = _run(self.top, "log", "-1", "-m", "--format=%H", f"--find-object={blob}", self.commit)
-        return not result.returncode and bool(result.stdout)
-
-    @cached_property
-    def _ids(self) -> frozenset[str]:
-        return frozenset(self.blobs.values())
-
     def has_changed(self, file: Path) -> bool:
         """Tell whether a file differs from the commit, or only one of both has it."""
         path, is_file = self.path(file), kind_of(file) == "file"

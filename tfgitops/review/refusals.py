@@ -1,4 +1,4 @@
-"""What a build refuses to write beside restarts: files that a pin keeps and somebody edited, and stuck objects."""
+"""Find what a build refuses to write beside restarts: files that a pin keeps and Git does not, and stuck objects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from tfgitops.provenance.origins import Provenance
 from tfgitops.review.phrases import fields_of
-from tfgitops.spec.committed import MANIFESTS
+from tfgitops.review.pinhistory import uncommitted_pins
 from tfgitops.spec.diagnostics import Diagnostic
-from tfgitops.spec.disk import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
     from tfgitops.review.changes import Change
-    from tfgitops.review.history import Base
     from tfgitops.review.lastruns import LastRuns
 
 _WAY_OUT = "or delete it in the cluster, and take it out of the spec in an earlier commit"
@@ -49,23 +47,3 @@ def another_name(change: Change) -> str:
     if change.kind == "PersistentVolumeClaim":
         return "declare a volume under another name, and copy the data: the trainings that mount it restart"
     return "give the object another name"
-
-
-def uncommitted_pins(compiled: Compiled, last: LastRuns) -> Iterator[Diagnostic]:
-    """Yield an error for each file that a pin keeps, and that is not in HEAD: it never ran."""
-    head = last.at(compiled)
-    for one in unknown_pins(compiled, head) if head and compiled.environment else ():
-        path = compiled.folder / MANIFESTS / one.path
-        span = compiled.environment.places.span((*one.because[:2], "pin")) if compiled.environment else None
-        message = f"{MANIFESTS}/{one.path} is kept by a pin, and is not the committed file"
-        there = head and head.path(path) in head.blobs
-        hint = f"restore it: git checkout -- {shown(path)}" if there else "commit the manifest first, then pin it"
-        yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
-
-
-def unknown_pins(compiled: Compiled, base: Base) -> list[Planned]:
-    """Return the objects that a pin keeps, and whose file a commit does not have as it is, in any folder."""
-    kept = {base.path(compiled.folder / MANIFESTS / one.path): one for one in compiled.objects if one.text}
-    differing = {path: one for path, one in kept.items() if base.differs(path, one.text) and not base.holds(one.text)}
-    then = base.read(differing)  # perhaps with other line ends
-    return [one for path, one in differing.items() if then.get(path, b"").replace(b"\r\n", b"\n") != one.text.encode()]

@@ -107,7 +107,7 @@ class Guard:
     def refuse_pins(self, compiled: Compiled) -> None:
         """Raise CompileError if a pin keeps a file that is not in HEAD."""
         if any(one.text for one in compiled.objects):
-            from tfgitops.review.refusals import uncommitted_pins  # noqa: PLC0415 - for pins alone
+            from tfgitops.review.pinhistory import uncommitted_pins  # noqa: PLC0415 - for pins alone
 
             if found := list(uncommitted_pins(compiled, self._last)):
                 raise CompileError(found)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.phrases import named, near
-from tfgitops.review.refusals import another_name, unknown_pins
+from tfgitops.review.pinhistory import unknown_pins, was_known
+from tfgitops.review.refusals import another_name
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.committed import MANIFESTS
@@ -73,7 +74,7 @@ def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
             message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
             yield Risk(code, one.name, message, advice)
     for kept in unknown_pins(one.compiled, base) if one.compiled else ():
-        if not base.held(kept.text):
+        if not was_known(base, kept.text):
             message = f"manifests/{kept.path} is kept by a pin, and no commit up to {base.commit[:10]} has it as it is"
             yield Risk("pin", one.name, message, f"{_FORGED}: `tfgitops unpin`")
     for problem in one.blocked:

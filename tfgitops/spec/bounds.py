@@ -46,6 +46,7 @@ class Bound(NamedTuple):
 _SIZE = f"MiB, where each value counts {EACH} bytes and its text"
 BOUNDS: Final = (
     Bound("a spec, a file that it extends, or a manifest", FILE, "MiB"),
+    Bound("folders below `environments/`, `jobs/` or `manifests/`", DEPTH, "levels"),
     Bound("the nesting of a file", DEPTH, "levels"),
     Bound("one map or list", ENTRIES, "entries"),
     Bound("one text", SCALAR, "characters"),

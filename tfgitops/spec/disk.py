@@ -80,8 +80,15 @@ def _refuse_other(path: Path | str, mode: int) -> None:
 
 
 def walk(top: Path, report: Callable[[Diagnostic], object]) -> Walk:
-    """Walk through the folders below a folder as `os.walk` does, and report each that cannot be listed."""
-    return os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error)))
+    """Walk through the folders below a folder as `os.walk` does; report what cannot be listed, or is too deep."""
+    start = str(top).count(os.sep)
+    for current, folders, names in os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error))):
+        if folders and current.count(os.sep) - start == bounds.DEPTH:
+            folders.clear()
+            name = shown(top)
+            message, hint = f"{name} has more than {bounds.DEPTH} levels of folders", "move the inner ones away"
+            report(Diagnostic(code="TF106", message=message, file=name, hint=hint))
+        yield current, folders, names
 
 
 def listed(folder: Path) -> dict[str, Kind]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
-_INHERITED = f"{bounds.INHERITED >> 20} MiB, where each value counts {bounds.EACH} bytes"
+_INHERITED = f"the jobs, with what they inherit, are larger than {bounds.INHERITED >> 20} MiB"
 _OVERLAYS = ("pod", "container")
 _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
 
@@ -144,11 +144,8 @@ def resolve(source: LoadedSpec, schema: SpecSchema) -> tuple[Environment | None,
     if any(problem.severity == "error" for problem in problems):
         return None, places, problems
     environment = resolver.environment(places, merged, clean)
-    return (
-        environment,
-        places,
-        [*resolver.problems, *(problem for problem in problems if problem.severity == "warning")],
-    )
+    warnings = [problem for problem in problems if problem.severity == "warning"]
+    return environment, places, [*resolver.problems, *warnings]
 
 
 def bare_environment(
@@ -178,23 +175,20 @@ class _Resolver:
     def merged_jobs(self) -> dict[str, dict[str, Any]]:
         """Return each job's block with what it has from `from` and `defaults`, ``null`` still in place."""
         merged: dict[str, dict[str, Any]] = {}
-        size, files = 0, {id(text) for one in self._source.documents for text in one.file_texts()}
         if len(self._jobs) > bounds.JOBS:
             return self._too_large(f"more than {bounds.JOBS:,} jobs", ("jobs",))
+        size, files = 0, {id(text) for one in self._source.documents for text in one.file_texts()}
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
             if (size := size + bounds.expanded(merged[name], files)) > bounds.INHERITED:
-                return self._too_large(
-                    f"the jobs, with what they inherit, are larger than {_INHERITED}", ("jobs", name)
-                )
+                return self._too_large(_INHERITED, ("jobs", name))
         return merged
 
     def _too_large(self, message: str, at: Route) -> dict[str, dict[str, Any]]:
         """Note that all jobs together are too large, and return none."""
-        hint = "make several environments"
-        self.problems = [Problem(code="TF106", message=message, at=at, on_key=True, hint=hint)]
+        self.problems = [Problem(code="TF106", message=message, at=at, on_key=True, hint="make several environments")]
         return {}
 
     def check_whole(self, clean: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
