@@ -91,7 +91,7 @@ PAST: dict[str, Callable[[], object]] = {
     ),
     "all files of an environment, their aliases expanded": lambda: large_files(20),
     "the jobs of an environment": lambda: many_files(bounds.JOBS + 1),
-    "the jobs of an environment, with all that they inherit": lambda: spec(
+    "all that the jobs of an environment inherit": lambda: spec(
         f"defaults: {{env: {{A: {'x' * 1_000_000}}}}}\njobs:\n" + entries(70, "j{}: {{image: tf, worker: 1}}", 2)
     ),
     "the pods of an environment": lambda: spec("jobs:\n" + entries(101, "j{}: {{image: tf, worker: 10000}}", 2)),

@@ -56,7 +56,7 @@ BOUNDS: Final = (
     Bound("a chain of `from`", CHAIN, "jobs"),
     Bound("all files of an environment, their aliases expanded", SPECS, _SIZE),
     Bound("the jobs of an environment", JOBS, "jobs"),
-    Bound("the jobs of an environment, with all that they inherit", INHERITED, _SIZE),
+    Bound("all that the jobs of an environment inherit", INHERITED, _SIZE),
     Bound("the pods of an environment", PODS, "pods"),
     Bound("faults that are shown of a file that is not YAML", FAULTS, "faults"),
     Bound("unknown keys that are shown of one map", UNKNOWN, "keys"),

@@ -15,7 +15,7 @@ from tfgitops.spec.document import Document
 from tfgitops.spec.places import NOT_EXTENDED, inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
-from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.spec.yamltext import TextError, measured
 from tfgitops.spec.yamltext.textfaults import lookalikes
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Reader:
             self.diagnostics.append(text)
             return None
         try:
-            value = parse(text, name)
+            value, size = measured(text, name)
         except TextError as error:
             self.diagnostics += error.diagnostics
             return None
@@ -242,7 +242,7 @@ class Reader:
             self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
             return None
         self.diagnostics.extend(lookalikes(document))
-        return document if self._has_room(document) else None
+        return document if self._has_room(size, name) else None
 
     def _kind(self, path: Path) -> Kind:
         try:
@@ -250,11 +250,11 @@ class Reader:
         except OSError:  # which is told where it is read
             return "nothing"
 
-    def _has_room(self, document: Document) -> bool:
+    def _has_room(self, size: int, name: str) -> bool:
         """Tell whether all files so far are not too large together; the first that is too much is told."""
-        before, self._size = self._size, self._size + bounds.expanded(document.value)
+        before, self._size = self._size, self._size + size
         if before <= bounds.SPECS < self._size:
-            self.say("TF106", f"{document.name} and the files before it are larger than {_SPECS}", None, _SEVERAL)
+            self.say("TF106", f"{name} and the files before it are larger than {_SPECS}", None, _SEVERAL)
         return self._size <= bounds.SPECS
 
     def say(self, code: str, message: str, span: Span | None, hint: str, **more: Any) -> None:

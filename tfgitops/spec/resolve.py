@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec import bounds
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
-_INHERITED = f"the jobs, with what they inherit, are larger than {bounds.INHERITED >> 20} MiB"
+_INHERITED = f"all that jobs inherit is larger than {bounds.INHERITED >> 20} MiB"
 _OVERLAYS = ("pod", "container")
 _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
 
@@ -177,12 +178,14 @@ class _Resolver:
         merged: dict[str, dict[str, Any]] = {}
         if len(self._jobs) > bounds.JOBS:
             return self._too_large(f"more than {bounds.JOBS:,} jobs", ("jobs",))
-        size, files = 0, {id(text) for one in self._source.documents for text in one.file_texts()}
+        files = {id(text) for one in self._source.documents for text in one.file_texts()}
+        size, each = 0, bounds.expanded(self._defaults, files)
+        size_of = cache(lambda link: bounds.expanded(self._jobs[link], files))
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
-            if (size := size + bounds.expanded(merged[name], files)) > bounds.INHERITED:
+            if (size := size + each + sum(map(size_of, chain[1:]))) > bounds.INHERITED:
                 return self._too_large(_INHERITED, ("jobs", name))
         return merged
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
-from tfgitops.spec import bounds
+from tfgitops.spec.bounds import DEPTH, EACH, ENTRIES, EXPANDED, FAULTS, SCALAR
 from tfgitops.spec.yamltext.textfaults import TextError, also_at, fault, refused_characters
 from tfgitops.spec.yamltext.tree import Events, read
 
@@ -29,11 +29,11 @@ _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _SHAPES: dict[type, str] = {dict: "map", list: "list"}
 _OPEN = object()
-_TOO_DEEP = (f"more than {bounds.DEPTH} levels of nesting", "a spec needs about ten")
-_TOO_MANY = (f"more than {bounds.ENTRIES:,} entries in one map or list", "split it, such as into several environments")
-_TOO_LONG = (f"a text of more than {bounds.SCALAR:,} characters", "put it into a file, the image or a volume")
+_TOO_DEEP = (f"more than {DEPTH} levels of nesting", "a spec needs about ten")
+_TOO_MANY = (f"more than {ENTRIES:,} entries in one map or list", "split it, such as into several environments")
+_TOO_LONG = (f"a text of more than {SCALAR:,} characters", "put it into a file, the image or a volume")
 _TOO_LARGE = (
-    f"the file holds more than {bounds.EXPANDED >> 20} MiB, where each value counts {bounds.EACH} bytes",
+    f"the file holds more than {EXPANDED >> 20} MiB, where each value counts {EACH} bytes",
     "split it into jobs/*.yaml; write aliases out, or use `defaults` or `from`",
 )
 
@@ -43,6 +43,11 @@ def parse(text: str, name: str = "") -> Any:
 
     Raises TextError with all faults of the text, each with its place.
     """
+    return measured(text, name)[0]
+
+
+def measured(text: str, name: str) -> tuple[Any, int]:
+    """Return the value of a text as `parse` does, and its size: that of `bounds.expanded`, but for the keys."""
     try:
         _refuse(text)
         return read(text, lambda events: _Builder(text, events).document())
@@ -79,14 +84,14 @@ class _Builder:
         self._events = events
         self._next = events.next
         self._faults: list[Diagnostic] = []
-        self.size = self._depth = 0
+        self._size = self._depth = 0
         self._anchors: dict[str, Any] = {}
         self._end: Any = None
 
-    def document(self) -> Any:
+    def document(self) -> tuple[Any, int]:
         self._next()  # the stream begins
         if type(self._next()) is _StreamEnd:
-            return None
+            return None, 0
         value = self._value(self._next())
         self._next()  # the document ends
         after = self._next()
@@ -96,11 +101,11 @@ class _Builder:
             self._note(second_document(after.start_mark.line, after.start_mark.column))
         if self._faults:
             raise TextError(self._faults)
-        return value
+        return value, self._size
 
     def _note(self, fault: Diagnostic) -> None:
         self._faults.append(fault)
-        if len(self._faults) == bounds.FAULTS:
+        if len(self._faults) == FAULTS:
             raise TextError(self._faults)
 
     def _blame(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> None:
@@ -121,7 +126,9 @@ class _Builder:
             self._refuse_tag(event)
         if kind is ScalarEvent:
             value = self._events.text(event) if self._events.spelled else event.value
-            self._add(len(value), event)
+            self._size += EACH + len(value)
+            if len(value) > SCALAR or self._size > EXPANDED:
+                self._refuse_size(len(value), event)
             if event.implicit[0]:
                 value = scalar(value)
         else:
@@ -130,18 +137,15 @@ class _Builder:
             self._anchors[event.anchor] = value
         return value
 
-    def _add(self, length: int, event: Any) -> None:
-        """Count a value, and the length of its text."""
-        self.size += bounds.EACH + length
-        if length > bounds.SCALAR:
-            self._give_up(event, *_TOO_LONG)
-        if self.size > bounds.EXPANDED:
-            self._give_up(event, *_TOO_LARGE)
+    def _refuse_size(self, length: int, event: Any) -> NoReturn:
+        self._give_up(event, *(_TOO_LONG if length > SCALAR else _TOO_LARGE))
 
     def _collection(self, event: Any, kind: type) -> Any:
-        self._add(0, event)
+        self._size += EACH
+        if self._size > EXPANDED:
+            self._refuse_size(0, event)
         self._depth += 1
-        if self._depth > bounds.DEPTH:
+        if self._depth > DEPTH:
             self._give_up(event, *_TOO_DEEP)
         if event.anchor:
             self._anchors[event.anchor] = _OPEN
@@ -149,7 +153,7 @@ class _Builder:
         if kind is not MappingStartEvent:
             while type(last := self._next()) is not SequenceEndEvent:
                 value.append(self._value(last))
-                if len(value) > bounds.ENTRIES:
+                if len(value) > ENTRIES:
                     self._give_up(last, *_TOO_MANY)
             self._end = last.end_mark
         self._depth -= 1
@@ -173,7 +177,7 @@ class _Builder:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
                 value.setdefault(key, inner)
-            if len(first) > bounds.ENTRIES:
+            if len(first) > ENTRIES:
                 self._give_up(event, *_TOO_MANY)
             if spelled and start.flow_style and inner is None:
                 self._refuse_glued(key, event, inner_event)
@@ -217,10 +221,12 @@ class _Builder:
 
     def _copied(self, value: Any, depth: int, alias: Any) -> Any:
         """Copy what an alias stands for: two places of a spec share nothing."""
-        self._add(len(value) if type(value) is str else 0, alias)
+        self._size += EACH + (len(value) if type(value) is str else 0)
+        if self._size > EXPANDED:
+            self._refuse_size(0, alias)
         if not isinstance(value, dict | list):
             return value
-        if depth >= bounds.DEPTH:
+        if depth >= DEPTH:
             self._give_up(alias, *_TOO_DEEP)
         if isinstance(value, list):
             return [self._copied(inner, depth + 1, alias) for inner in value]
