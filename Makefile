@@ -29,8 +29,9 @@ types: $(VENV)/.installed-dev
 imports: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
+# PAGE=1 make bench writes its tables into docs/benchmarks.md, too.
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py $(if $(PAGE),--write)
 
 # Regenerates Kubernetes's pod schema, and the schemas for editors.
 schemas: $(VENV)/.installed-dev

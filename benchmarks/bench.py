@@ -9,12 +9,14 @@ import argparse
 import os
 import sys
 import tempfile
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cases import cases, compare_lengths, verify
 from measure import measure, own_peak
-from report import Results, best, table, targets
+from report import best, table, targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +25,16 @@ if TYPE_CHECKING:
     from measure import Usage
 
 _TMPFS = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
-def bench(runs: int, sizes: Sequence[int]) -> None:
-    """Verify all cases, measure them, and print the table and the targets.
+def bench(runs: int, sizes: Sequence[int], minutes: float) -> list[str]:
+    """Verify all cases, measure them, and return the lines of the table and the targets.
 
     Raises:
         RuntimeError: a command fails, or its output is not what it must be.
     """
+    end = time.monotonic() + 60 * minutes
     tmpfs = _TMPFS if os.access(_TMPFS, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="tfgitops-bench-", dir=tmpfs) as folder:
         planned = list(cases(Path(folder), sizes))
@@ -38,24 +42,42 @@ def bench(runs: int, sizes: Sequence[int]) -> None:
             _progress(f"verify: {case.what} {case.jobs or ''}")
             verify(case)
         lengths = compare_lengths(Path(folder))
-        results = interleave(planned, runs)
+        usages = interleave(planned, runs, end)
     place = f"{tmpfs} (tmpfs)" if tmpfs else "the temporary folder (no tmpfs)"
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, input and output in {place}.")
-    print(f"Times are the least of {runs} interleaved runs, memory is the most; {lengths}.")
-    print(f"Peaks below {own_peak():.0f} MB, which the measuring process takes itself, are not seen.\n")
-    print("\n".join([*table(results), "", *targets(results)]))
+    results = {key: best(*key, found) for key, found in usages.items()}
+    return [
+        f"{datetime.now(UTC):%d %B %Y}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, files in {place}.",
+        f"Times are the least of {min(map(len, usages.values()))} interleaved runs, memory is the most;",
+        f"{lengths}.",
+        f"Peaks below {own_peak():.0f} MB, which the measuring process takes itself, are not seen.",
+        "", *table(results), "", *targets(results),
+    ]  # fmt: skip
 
 
-def interleave(planned: Sequence[Case], runs: int) -> Results:
-    """Measure all cases round after round, so that a disturbance of the machine affects them alike."""
+def interleave(planned: Sequence[Case], runs: int, end: float) -> dict[tuple[str, int], list[Usage]]:
+    """Measure all cases round after round, so that a disturbance of the machine affects them alike.
+
+    After the first one, no round is begun that would not be over in time.
+    """
     usages: dict[tuple[str, int], list[Usage]] = {(case.what, case.jobs): [] for case in planned}
+    longest = 0.0
     for number in range(1, runs + 1):
+        start = time.monotonic()
+        if start + longest > end:
+            break
         for case in planned:
             _progress(f"round {number} of {runs}: {case.what} {case.jobs or ''}")
             case.prepare()
             usages[case.what, case.jobs].append(measure(case.command, case.code, one_core=case.one_core))
+        longest = max(longest, time.monotonic() - start)
     _progress("")
-    return {key: best(*key, found) for key, found in usages.items()}
+    return usages
+
+
+def write_page(lines: Sequence[str]) -> None:
+    """Put the lines of a run at the end of docs/benchmarks.md."""
+    kept, heading, _ = _PAGE.read_text(encoding="utf-8").partition("## The last run\n")
+    _PAGE.write_text("\n".join([kept + heading, *lines, ""]), encoding="utf-8")
 
 
 def _progress(text: str) -> None:
@@ -73,6 +95,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--sizes", type=_sizes, default="1,100,1000,10000", metavar="N,…", help="numbers of jobs (default: %(default)s)"
     )
+    parser.add_argument(
+        "--minutes", type=float, default=8, metavar="N", help="begin no round that ends later (default: %(default)s)"
+    )
+    parser.add_argument("--write", action="store_true", help="also write the tables into docs/benchmarks.md")
     arguments = parser.parse_args()
     if min(arguments.runs, *arguments.sizes) < 1:
         parser.error("runs and sizes start at 1")
@@ -83,11 +109,14 @@ def main() -> int:
     """Run the benchmark, and return its exit code."""
     arguments = _arguments()
     try:
-        bench(arguments.runs, arguments.sizes)
+        lines = bench(arguments.runs, arguments.sizes, arguments.minutes)
     except RuntimeError as error:
         _progress("")
         print(error, file=sys.stderr)
         return 1
+    print("\n".join(lines))
+    if arguments.write:
+        write_page(lines)
     return 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from helmchart import chart_command, find_helm
 from measure import measure
 from report import (
     ALL_CORES,
@@ -16,6 +17,7 @@ from report import (
     COLD,
     COMPLETION,
     GUARD,
+    HELM,
     HELP,
     JINJA,
     NOTHING,
@@ -140,7 +142,7 @@ class _Workspace:
         write_list(self._list, trainings(size))
 
     def cold(self) -> Iterator[Case]:
-        """Yield the script and our build, each into a new folder."""
+        """Yield the script, Helm where it is installed, and our build; ours and the script's into a new folder."""
         script = [sys.executable, str(_SCRIPT), str(self._list), str(self._rendered)]
         yield Case(
             what=JINJA,
@@ -150,6 +152,9 @@ class _Workspace:
             output=self._rendered,
             writes=self._size,
         )
+        if helm := find_helm():
+            command = chart_command(helm, self._list.parent / "chart", self._list)
+            yield Case(what=HELM, jobs=self._size, command=command, output=self._rendered)
         yield self._ours(COLD, self._start_anew, self._size + QUEUES)
 
     def warm(self) -> Iterator[Case]:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from tfgitops import Accelerator, Environment, Job
     from tfgitops_queue.queuechecks import Queues
 
-    Limit = tuple[str, int, tuple[Note, ...]]  # a queue, the most that it may use, and the keys that say so
+    Guarantees = Mapping[tuple[str, str], tuple[Mapping[str, int], int]]
+    Because = tuple[str, str, Mapping[str, int]]  # a resource of a queue, and what others beside it keep
+    Limit = tuple[str, int, tuple[Because, ...]]  # a queue, the most that it may use, and why
 
 
 def check_capability(
@@ -23,7 +25,11 @@ def check_capability(
     declared: Queues = environment.get("queues") or {}
     kept = {one["metadata"]["name"]: one["spec"] for one in manifests if one["kind"] == "Queue"}  # for pinned jobs
     queues = kept | dict(declared)
-    limits = {name: (_limits(name, queues), _without_devices(name, queues)) for name in queues}
+    used = {manifest["spec"]["queue"] for manifest in manifests if environment.job_of(manifest)}
+    guarantees = _guarantees(queues)
+    limits = {
+        name: (_limits(name, queues, guarantees), _without_devices(name, queues)) for name in used & queues.keys()
+    }
     unlimited: dict[tuple[str, str], Job] = {}
     for manifest in manifests:
         job = environment.job_of(manifest)
@@ -55,29 +61,42 @@ def _is_no_limit(resource: str, amount: Any) -> bool:
     return resource == "pods" or (resource in ("cpu", "memory") and not quantity.parse(amount))
 
 
-def _limits(name: str, queues: Queues) -> dict[str, Limit]:
+def _guarantees(queues: Queues) -> Guarantees:
+    """Return what the queues below each parent keep for themselves of each resource, by their names, and in all."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for name, queue in queues.items():
+        for resource, amount in (queue.get("guarantee") or {}).items():
+            found.setdefault((queue.get("parent", "root"), resource), {})[name] = quantity.parse(amount)
+    return {key: (kept, sum(kept.values())) for key, kept in found.items()}
+
+
+def _limits(name: str, queues: Queues, guarantees: Guarantees) -> dict[str, Limit]:
     """Return what a queue may use: its capability, and what its parent has beyond the guarantees of its siblings.
 
     Below the root nothing is taken away, since the root has no amounts.
     """
     found: dict[str, Limit] = {}
     for queue in reversed([*above(name, queues)]):
-        parent = queues[queue].get("parent", "root")
-        among = queues if found else ()
-        beside = [other for other in among if other != queue and queues[other].get("parent", "root") == parent]
         for resource, (_, most, because) in found.items():
-            for other in beside:
-                if taken := (queues[other].get("guarantee") or {}).get(resource):
-                    most -= quantity.parse(taken)  # noqa: PLW2901
-                    note = Note(message=f"kept for '{other}'", at=("queues", other, "guarantee", resource))
-                    because = (*because, note)  # noqa: PLW2901
-                    found[resource] = (queue, most, because)
+            kept, total = guarantees.get((queues[queue].get("parent", "root"), resource), ({}, 0))
+            if len(kept) > (queue in kept):
+                taken = (resource, queue, kept)
+                found[resource] = (queue, most - total + kept.get(queue, 0), (*because, taken))
         for resource, amount in (queues[queue].get("capability") or {}).items():
             most = quantity.parse(amount)
             if not _is_no_limit(resource, amount) and (resource not in found or most < found[resource][1]):
-                note = Note(message="the queue's capability", at=("queues", queue, "capability", resource))
-                found[resource] = (queue, most, (note,))
+                found[resource] = (queue, most, ((resource, queue, {}),))
     return found
+
+
+def _notes(because: Iterable[Because], declared: Queues) -> Iterator[Note]:
+    """Yield the keys that say how much a queue may use; others are kept for pinned jobs."""
+    for resource, queue, kept in because:
+        if queue in declared and not kept:
+            yield Note(message="the queue's capability", at=("queues", queue, "capability", resource))
+        for other in kept:
+            if other != queue and other in declared:
+                yield Note(message=f"kept for '{other}'", at=("queues", other, "guarantee", resource))
 
 
 def _without_devices(name: str, queues: Queues) -> str:
@@ -107,5 +126,5 @@ def _check_gang(
                 code="QUEUE05", at=(*job.route, "queue"), found=needs, expected=f"at most {has}",
                 message=f"the gang of '{job.name}' needs {needs} {resource}, and the queue '{queue}' may use {has}",
                 hint="the gang would wait forever: use fewer replicas, ask for less per replica, or enlarge the queue",
-                notes=tuple(note for note in because if note.at[1] in declared),  # others are kept for pinned jobs
+                notes=tuple(_notes(because, declared)),
             )  # fmt: skip

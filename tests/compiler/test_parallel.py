@@ -75,7 +75,10 @@ def test_an_interrupt_ends_all_processes(root: Path) -> None:
     more = f"open({str(root)!r} + f'/{{os.getpid()}}.pid', 'w').close(); time.sleep(60)"
     (root / "chatty.py").write_text(CHATTY.format(more=more), encoding="utf-8")
     line = [sys.executable, "-c", PRELUDE, "2", "validate"]
-    with subprocess.Popen(line, cwd=root, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    slow = os.environ | {"TFGITOPS_HOOK_SECONDS": "50"}  # as the machine may be
+    with subprocess.Popen(
+        line, cwd=root, env=slow, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         while len(started := [*root.glob("*.pid")]) < 3:
             assert process.poll() is None
             time.sleep(0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -282,6 +283,38 @@ def test_a_manifest_edited_by_hand_is_restored_without_a_flag(repository: Reposi
     repository.edit(path, ("maxRetry: 3", "maxRetry: 4"))
     repository.build()
     assert repository.read(path) == before
+
+
+@pytest.mark.parametrize("header", ["left", "anew"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("maxRetry: 3", "maxRetry: 4"),
+        ("maxRetry: 3", "maxRetry: three"),  # no cluster stores this one, nor the next
+        ("    template:", "    template: none\n    other:"),
+        ("image: registry.example.com/tf:2.21", "image: registry.example.com/tf:6.66"),
+    ],
+)
+def test_a_forged_manifest_is_found_by_the_check_the_guard_and_the_review(
+    old: str, new: str, header: str, repository: Repository
+) -> None:
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    first, digest, body = repository.read(path).split("\n", 2)
+    assert old in body
+    body = body.replace(old, new)
+    digest = digest if header == "left" else f"# sha256:{sha256(body.encode()).hexdigest()}"
+    repository.write(path, f"{first}\n{digest}\n{body}")
+    check = run("build", "--check")
+    assert check.exit_code == 1
+    assert f"{'edited' if header == 'left' else 'stale'}  {path}" in check.stdout
+    repository.commit("forged")
+    review = run("review", "--against", "main", "--exit-code")
+    assert review.exit_code == 1
+    assert "bert" in review.stdout
+    _bump(repository)
+    guard = run("build")
+    assert guard.exit_code == 1
+    assert "bert" in guard.stderr
 
 
 @pytest.mark.parametrize(

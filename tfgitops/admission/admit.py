@@ -22,6 +22,7 @@ from tfgitops.targets.volcano.jobmetadata import judge_metadata
 from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.namespace import judge_namespace
 from tfgitops.targets.volcano.queue import SAID_TWICE, judge_queue
+from tfgitops.targets.volcano.queuetree import Tree
 from tfgitops.targets.volcano.stricter import ADMITTED, NOT_CARRIED
 from tfgitops.targets.volcano.useless import WARNINGS, judge_use
 
@@ -52,7 +53,7 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 
 def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -> Iterator[Problem]:
     jobs = {job.route: job for job in environment.jobs}
-    queues, told = _queues(objects), 0
+    queues, told = Tree(_queues(objects)), 0
     for planned in objects:
         manifest = planned.manifest
         if planned.text:
@@ -71,7 +72,7 @@ def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -
                     yield _problem(fault, _block_route(planned, fault.at))
 
 
-def _judge_kept(manifest: dict[str, Any], queues: list[Mapping[str, Any]]) -> list[Fault]:
+def _judge_kept(manifest: dict[str, Any], queues: Tree) -> list[Fault]:
     """Return the faults of a committed manifest that stays in force."""
     if manifest["kind"] == "Job":
         return [*_judge_job(manifest, tasks=True), *judge_steering(manifest)]

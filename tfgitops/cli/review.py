@@ -35,7 +35,6 @@ def review(
     """Say what a change will do: which trainings restart, and why."""
     from tfgitops.cli.environments import compiled, opened, paths_of
     from tfgitops.compiler.versionlock import check_lock
-    from tfgitops.report import review_json, review_markdown, review_text
     from tfgitops.report.show import coloured, show
     from tfgitops.review.reviewall import review as collect
     from tfgitops.spec.diagnostics import CompileError, has_errors, ordered, without_notes
@@ -53,12 +52,18 @@ def review(
     found = found if verbose else without_notes(found)
     changed = exit_code and reviewed is not None and reviewed.changes_something
     if form == "json":  # one document, whatever happened
+        from tfgitops.report import review_json
+
         sys.stdout.write(review_json.render(reviewed, ordered(found)))
         return int(has_errors(found) or changed)
     code = show(found, "text", no_colour=no_color, session=session, verbose=verbose)
     if reviewed and form == "markdown":
+        from tfgitops.report import review_markdown
+
         sys.stdout.write(review_markdown.render(reviewed, found))
     elif reviewed:
+        from tfgitops.report import review_text
+
         colour = coloured(sys.stdout, no_colour=no_color)
         sys.stdout.write(review_text.render(reviewed, colour=colour, verbose=verbose))
     return code or int(changed)

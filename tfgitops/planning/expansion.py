@@ -75,13 +75,14 @@ _SLIPS = (
 )  # fmt: skip
 
 
-def misread(container: Mapping[str, Any], *, has_index: bool) -> Iterator[Problem]:
+def misread(container: Mapping[str, Any], own: Sequence[Mapping[str, Any]], *, has_index: bool) -> Iterator[Problem]:
     """Yield a problem, at keys of the role, for each text that becomes something else than its author expects.
 
-    ``has_index`` is whether Volcano's env plugin sets the index of the pod, which no variable in `env` can refer to.
+    ``own`` are the variables that are not the compiler's. ``has_index`` is whether Volcano's env plugin sets the index
+    of the pod, which no variable in `env` can refer to.
     """
     names = {entry["name"] for entry in container.get("env") or ()}
-    for text, place in _texts(container):
+    for text, place in _texts({**container, "env": own}):
         for pattern, code, message, hint in _SLIPS:
             if (found := pattern.search(text)) and not (has_index and place.field != "env" and "_INDEX" in found[0]):
                 yield Problem(
@@ -92,7 +93,7 @@ def misread(container: Mapping[str, Any], *, has_index: bool) -> Iterator[Proble
                 message = f"no shell runs this, so ${name} stays as it is written"
                 hint = f"write $({name}), which Kubernetes expands"
                 yield Problem(code="TF305", message=message, at=place.route, severity="warning", hint=hint)
-    yield from () if container.get("envFrom") else _circles(container.get("env") or ())
+    yield from () if container.get("envFrom") else _circles(own)
 
 
 def _circles(env: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Overlays = list[Mapping[str, Any]]
     Said = tuple[Mapping[str, Any], Route]
 
+_OVERLAYS = {"pod", "container"}
+
 
 def check_role(job: Job, role: Role) -> Iterator[Problem]:
     """Yield the problems in the keys of a role."""
@@ -94,7 +96,7 @@ def _check_scripts(job: Job, role: Role) -> Iterator[Problem]:
 def _commands(job: Job, role: Role) -> Iterator[Said]:
     """Yield each part of a spec that gives a command: of each init container, and the strongest of the training one."""
     training: list[Said] = []
-    for holder in (role, job):
+    for holder in (role, job) if _OVERLAYS & {*role.data, *job.data} else ():
         spec, at = (holder.data.get("pod") or {}).get("spec") or {}, (*holder.route, "pod", "spec")
         init, containers = (
             [(container, (*at, key, index)) for index, container in enumerate(spec.get(key) or ())]

@@ -128,7 +128,7 @@ class Discovery:
         if env:
             container["env"] = env
         problems = [*self._without_value(found, container), *self._in_doubt(found)] if found else []
-        problems += misread(container, has_index="env" in (self._job.data.get("plugins") or ()))
+        problems += misread(container, own, has_index="env" in (self._job.data.get("plugins") or ()))
         if problems:
             route = role.route if training else self._beside(role, container["name"])
             inside = "" if training else f"in the container '{container['name']}', "

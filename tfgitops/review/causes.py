@@ -159,6 +159,7 @@ class Causes:
     def __init__(self, environment: Environment, session: Session, base: Base | None, jobs: Iterable[Job]) -> None:
         """Prepare to explain the new runs of ``jobs``; without a base, there are no earlier specs to compare with."""
         self.stale: set[str] = set()
+        self._known: dict[Any, list[Cause]] = {}
         self._environment = environment
         self._session = session
         self._base = base
@@ -172,6 +173,10 @@ class Causes:
         fields = list(asked.values())
         if self._since is None:
             return self._said_now(job, planned, fields)
+        only = self._since.specs.only(job)
+        alike = only and (only, *((field.path, str(field.before), str(field.after)) for field in fields))
+        if alike in self._known:
+            return self._known[alike]
         found, left = self._since.explain(job, planned, change, fields)
         unpinned: Found = [(one, None) for one in self._since.specs.pins(job)]
         if left and not unpinned:
@@ -183,7 +188,10 @@ class Causes:
                 return self._said_now(job, planned, fields)
         if left and not unpinned and (not found or any(field.gone for field in left)):
             found += self._since.rest(job, planned, change, left, found)
-        return sorted({self._cause(*one) for one in (*found, *unpinned)})
+        causes = sorted({self._cause(*one) for one in (*found, *unpinned)})
+        if alike and not left and not unpinned:  # of a thousand jobs that one difference changes, one is looked at
+            self._known[alike] = causes
+        return causes
 
     @cached_property
     def _since(self) -> Since | None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tfgitops.spec.committed import read_header
 from tfgitops.spec.model import JOB_LABEL
 from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
+from tfgitops.targets.memo import by_content, packed
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
+from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.loss import scale_down
 from tfgitops.targets.volcano.tasks import replicas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from tfgitops.spec.committed import Header
 
     Json = dict[str, Any]
 
@@ -61,7 +60,7 @@ def field_changes(
     before: Any, after: Any, at: Route = (), path: str = "", was: Route = ()
 ) -> Iterator[FieldChange]:  # fmt: skip
     """Yield the innermost fields that differ between two JSON values, the elements of lists matched by their names."""
-    if before is after:
+    if before is after or (before == after and packed(before) == packed(after)):  # true is not 1
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
@@ -181,10 +180,10 @@ def manifest_in(text: str) -> Json | None:
         value = parse(text)
     except TextError:
         return None
-    return value if _is_readable(value, read_header(text)) else None
+    return value if _is_readable(value) else None
 
 
-def _is_readable(value: Any, header: Header | None) -> bool:
+def _is_readable(value: Any) -> bool:
     if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
         return False
     metadata = value.get("metadata")
@@ -196,8 +195,20 @@ def _is_readable(value: Any, header: Header | None) -> bool:
         return False
     if not isinstance(value.get("spec", {}), dict):
         return False
-    intact = header is not None and header.intact  # so a compiler has judged it
-    return not _has_defaults(value) or ("spec" in value and (intact or not stored(value).notes.faults))
+    return not _has_defaults(value) or ("spec" in value and _is_storable(value))
+
+
+def _is_storable(manifest: Json) -> bool:
+    """Tell whether a server would store a Job or a Queue; of Jobs that are alike, one is judged."""
+    tasks = manifest["spec"].get("tasks")
+    are_tasks = type(tasks) is list and all(type(one) is dict and type(one.get("template")) is dict for one in tasks)
+    clean = are_tasks and all(map(is_clean, tasks))
+    return _is_storable_frame(frame(manifest)) if clean else not stored(manifest).notes.faults
+
+
+@by_content(1 << 12)
+def _is_storable_frame(manifest: Json) -> bool:
+    return not stored(manifest, tasks=False).notes.faults
 
 
 def as_stored(manifest: Json) -> Json:
@@ -257,8 +268,13 @@ def _limits(before: Json, after: Json) -> str:
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
     """Yield the fields that differ between two runs of a job, but for the run's own name."""
     old, new = before["metadata"]["name"], after["metadata"]["name"]
-    for field in field_changes(before, _renamed(after, new, old)):
-        yield field if old == new else replace(field, after=_renamed(field.after, old, new))
+    for field in field_changes(before, after):
+        if old == new or not _is_same(field.before, _renamed(field.after, new, old)):
+            yield field
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def identity(manifest: Json) -> tuple[str, str, str, str]:
@@ -271,4 +287,6 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     """Replace a Job's name everywhere in a part of its manifest."""
     if old == new or value is MISSING:
         return value
+    if type(value) is str:
+        return value.replace(old, new)
     return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))

@@ -19,7 +19,7 @@ from tfgitops.targets.kubernetes.image import pod_images
 from tfgitops.targets.kubernetes.objectkinds import grows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.review.changes import Change
@@ -56,9 +56,10 @@ def risks_of(environments: Sequence[EnvironmentReview], base: Base, beside: Sequ
     ``beside`` are environments of the same clusters that are not reviewed.
     """
     found = []
+    earlier = base.earlier(sorted(path for one in environments for path in _renamed(one, base)))
     for one in environments:
         found += [
-            *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base), *_staying(one),
+            *_by_hand(one, base), *_refused(one), *_vanishing(one), *_returning(one, base, earlier), *_staying(one),
             *_growing(one), *_folders(one, base), *_tags(one),
         ]  # fmt: skip
     return sorted(
@@ -113,25 +114,27 @@ def _fate(manifest: Json) -> str:
     return "`kubectl apply` leaves it; `kubectl apply --prune` deletes it, and what is in it"
 
 
-def _returning(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
-    """Look for names that stood in earlier versions of the same files."""
-    new = {
-        change.path: change
+def _renamed(one: EnvironmentReview, base: Base) -> dict[str, Change]:
+    """Return the starts of runs with another name by the path of their file; none where nothing of it ran before."""
+    if one.compiled is None or one.other_cluster:
+        return {}
+    top = base.path(one.home)
+    return {
+        f"{top}/manifests/{change.path}": change
         for change in one.changes
         if change.is_job and change.verdict in STARTS and change.new_name != change.old_name
     }
-    if not new or one.compiled is None or one.other_cluster:  # where nothing of it ran before
-        return
-    top = base.path(one.home)
-    paths = {f"{top}/manifests/{path}": path for path in new}
-    earlier = base.earlier(sorted(paths))
+
+
+def _returning(one: EnvironmentReview, base: Base, earlier: Mapping[str, Sequence[bytes]]) -> Iterator[Risk]:
+    """Look for names that stood in earlier versions of the same files."""
     returning = []
-    for full, path in paths.items():
-        metadata = new[path].manifest["metadata"]
+    for path, change in _renamed(one, base).items():
+        metadata = change.manifest["metadata"]
         lines = [f"\n  {key}: {metadata[key]}\n".encode() for key in ("name", "namespace")]
-        texts = (content.replace(b"\r\n", b"\n") for content in earlier.get(full, ()))
+        texts = (content.replace(b"\r\n", b"\n") for content in earlier.get(path, ()))
         if any(all(line in text for line in lines) for text in texts):
-            returning.append(new[path])
+            returning.append(change)
     if returning:
         listed, grace = listing([change.title for change in returning]), max(_grace(change) for change in returning)
         message = f"{listed} returns to {returning[0].new_name}, which ran before: it will run again"

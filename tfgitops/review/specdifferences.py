@@ -87,6 +87,11 @@ class SpecDifferences:
         found = [one for one in self._near(origin) if one.is_at(one.then, origin)]
         return found or [one for one in self._of(job) if _hides(one, origin.at)]
 
+    def only(self, job: Job) -> SpecDifference | None:
+        """Return the one difference that a job can follow; None if there are several, or none."""
+        found = [*self._of(job), *(one for one in self.differences if one.route[0] not in ("jobs", "defaults"))]
+        return found[0] if len(found) == 1 else None
+
     def led(self, job: Job) -> list[SpecDifference]:
         """Return the differences that lead a job to other blocks or files."""
         links = [one for one in self._of(job) if one.route[:1] == ("jobs",) and one.route[2:] == ("from",)]
@@ -146,7 +151,7 @@ class SpecDifferences:
     def _of(self, job: Job) -> Iterator[SpecDifference]:
         """Yield the differences in a job, in the jobs that it starts from, and in `defaults`."""
         links: dict[Route, None] = dict.fromkeys(self._past.now.places.chains.get(job.name, (job.route,)))
-        if self._past.environment:
+        if len(self.differences) > 1 and self._past.environment:  # else no job starts from another one than before
             links |= dict.fromkeys(self._past.environment.places.chains.get(job.name, ()))
         for link in {**links, ("defaults",): None}:
             yield from self._at(link)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,12 @@ def load(folder: Path, project: Project | None = None) -> LoadedSpec:
 def _pins(document: Document) -> bool:
     """Tell whether a file pins a job, be it that a stronger one takes the pin away."""
     return any(type(block) is dict and "pin" in block for block in document.jobs.values())
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str, name: str) -> tuple[Any, int]:
+    """Return the value and the size of a file that many environments may extend."""
+    return measured(text, name)
 
 
 class Reader:
@@ -231,7 +238,7 @@ class Reader:
             self.diagnostics.append(text)
             return None
         try:
-            value, size = measured(text, name)
+            value, size = (measured if prefix or path.name == SPEC else _parsed)(text, name)
         except TextError as error:
             self.diagnostics += error.diagnostics
             return None

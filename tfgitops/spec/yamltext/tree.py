@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]  # it is imported there to be used so
@@ -119,8 +120,9 @@ class Node:
         return self.line, self.column
 
 
+@lru_cache(maxsize=8)  # many environments extend one file
 def compose(text: str) -> Node | None:
-    """Return the tree of a text that `parse` has passed, or None for an empty one."""
+    """Return the tree of a text that `parse` has passed, or None for an empty one; it is not to be changed."""
     return read(text, _tree)
 
 

@@ -12,7 +12,7 @@ from tfgitops.targets.volcano.job import judge_metadata
 from tfgitops.targets.volcano.queuetree import DEPTH_MAX, FIELDS, ROOT_QUEUE, Tree, judge_hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from tfgitops.targets.routes import Json, Route
 
@@ -41,19 +41,21 @@ SAID_TWICE = frozenset({"queue-deserved-sum", "queue-guarantee-sum", "queue-capa
 """Rules that say again what is said of another queue: sums of the parent, a capability of the child."""
 
 
-def judge_queue(manifest: object, queues: Sequence[Json], op: Op = "create") -> list[Fault]:
+def judge_queue(manifest: object, queues: Iterable[Json] | Tree, op: Op = "create") -> list[Fault]:
     """List what the cluster, or we, would refuse of any JSON value as a Queue; only a new one needs a spec.
 
-    ``queues`` are the manifests of the Queues that exist; the one of this name is taken to be replaced.
+    ``queues`` are the manifests of the Queues that exist; the one of this name is taken to be replaced. For many to be
+    judged, make their `Tree` once.
     """
     after = stored(manifest)
     if after.notes.faults:
         return [*after.notes.faults, *after.notes.limits]
     assert isinstance(manifest, dict)
-    return [*after.notes.limits, *_judge(manifest, after.manifest, queues, op)]
+    tree = queues if isinstance(queues, Tree) else Tree(queues)
+    return [*after.notes.limits, *_judge(manifest, after.manifest, tree, op)]
 
 
-def _judge(manifest: Json, queue: Json, queues: Sequence[Json], op: Op) -> Iterator[Fault]:
+def _judge(manifest: Json, queue: Json, tree: Tree, op: Op) -> Iterator[Fault]:
     metadata = queue.get("metadata", {})
     if manifest.get("status") is not None:
         yield RULES.fault("status-given", ("status",))
@@ -63,8 +65,8 @@ def _judge(manifest: Json, queue: Json, queues: Sequence[Json], op: Op) -> Itera
     if metadata.get("name") == ROOT_QUEUE:
         yield RULES.fault("queue-root-protected", ("spec",))
         return
-    yield from judge_hierarchy(metadata.get("name", ""), metadata.get("annotations", {}), queues)
-    tree = Tree(queues, queue)
+    yield from judge_hierarchy(metadata.get("name", ""), metadata.get("annotations", {}), tree.queues)
+    tree = tree.at(queue)
     broken = [*_judge_amounts(tree), *_judge_place(tree)]
     yield from broken or (*_judge_siblings(tree), *_judge_children(tree), *_judge_capability(tree))
 
@@ -101,7 +103,7 @@ def _judge_place(tree: Tree) -> Iterator[Fault]:
         yield RULES.fault("queue-own-parent", at, found=parent)
     elif missing:
         yield RULES.fault("queue-parent-missing", at, found=missing[0])
-    elif max(map(tree.depth, [tree.name, *tree.descendants(tree.name)])) > DEPTH_MAX:
+    elif any(tree.depth(name) > DEPTH_MAX for name in (tree.name, *tree.descendants(tree.name))):
         yield RULES.fault("queue-too-deep", at, found=parent, most=DEPTH_MAX)
     elif parent != ROOT_QUEUE and list(tree.children(parent)) == [tree.name] and tree.running(parent):
         yield RULES.fault("queue-parent-busy", at, found=parent)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
+from copy import copy
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tfgitops.targets.kubernetes.fault import Fault, Rules, show
@@ -34,16 +36,30 @@ RULES = Rules.read("""
 
 
 class Tree:
-    """All queues by name, with one of them as it is to be."""
+    """All queues by name, of which one is looked at."""
 
-    def __init__(self, queues: Iterable[Json], queue: Json) -> None:
-        others = {other["metadata"]["name"]: other for other in queues}
-        self.name: str = queue.get("metadata", {}).get("name", "")
-        self._queues: dict[str, Json] = {**others, self.name: queue}
+    def __init__(self, queues: Iterable[Json], name: str = "") -> None:
+        self.name = name
+        self._queues: dict[str, Json] = {queue.get("metadata", {}).get("name", ""): queue for queue in queues}
         self._below: defaultdict[str, list[str]] = defaultdict(list)
-        for name in self._queues:
-            if name != ROOT_QUEUE:
-                self._below[self.parent(name)].append(name)
+        self._sums: dict[tuple[str, str], Amounts] = {}
+        for other in self._queues:
+            if other != ROOT_QUEUE:
+                self._below[self.parent(other)].append(other)
+
+    def at(self, queue: Json) -> Tree:
+        """Return the tree with a queue as it is to be, and look at that one; most often, the tree has it so."""
+        name: str = queue.get("metadata", {}).get("name", "")
+        if self._queues.get(name) != queue:
+            return Tree([*self._queues.values(), queue], name)
+        there = copy(self)
+        there.name = name
+        return there
+
+    @property
+    def queues(self) -> Iterable[Json]:
+        """The manifests."""
+        return self._queues.values()
 
     def __contains__(self, name: str) -> bool:
         return name in self._queues
@@ -78,7 +94,7 @@ class Tree:
 
     def depth(self, name: str) -> int:
         """Count the steps from the root; those in a circle are above any limit."""
-        above = list(self.ancestors(name))
+        above = list(islice(self.ancestors(name), DEPTH_MAX + 1))
         return len(above) if above and above[-1] == ROOT_QUEUE else DEPTH_MAX + 1
 
     def running(self, name: str) -> bool:
@@ -102,13 +118,16 @@ class Tree:
 
     def sum_below(self, name: str, field: str) -> Amounts:
         """Add up what the queues right below one have."""
-        total = Counter[str]()
-        for child in self.children(name):
-            total.update(self.amounts(child, field))
-        return total
+        if (name, field) not in self._sums:
+            total: Amounts = defaultdict(int)
+            for child in self.children(name):
+                for resource, amount in self.amounts(child, field).items():
+                    total[resource] += amount
+            self._sums[name, field] = total
+        return self._sums[name, field]
 
 
-def judge_hierarchy(name: str, annotations: Mapping[str, str], queues: Sequence[Json]) -> Iterator[Fault]:
+def judge_hierarchy(name: str, annotations: Mapping[str, str], queues: Iterable[Json]) -> Iterator[Fault]:
     """Judge path and weights against each other, and the path against those of other queues."""
     path, weights = annotations.get(HIERARCHY, ""), annotations.get(WEIGHTS, "")
     if not path and not weights:
