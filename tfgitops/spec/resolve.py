@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
-_INHERITED = f"all that jobs inherit is larger than {bounds.INHERITED >> 20} MiB"
 _OVERLAYS = ("pod", "container")
 _HOLDS_ROLES = frozenset({*ROLE_NAMES, "tasks"})
 
@@ -186,7 +185,7 @@ class _Resolver:
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
             if (size := size + each + sum(map(size_of, chain[1:]))) > bounds.INHERITED:
-                return self._too_large(_INHERITED, ("jobs", name))
+                return self._too_large(f"what jobs inherit is larger than {bounds.INHERITED >> 20} MiB", ("jobs", name))
         return merged
 
     def _too_large(self, message: str, at: Route) -> dict[str, dict[str, Any]]:
@@ -224,7 +223,6 @@ class _Resolver:
             jobs.append(self._job(environment, name, block, said, own_digest(own.get(name), name)))
         if sum(role.replicas for job in jobs if job for role in job.roles) > bounds.PODS:
             self._too_large(f"the jobs have more than {bounds.PODS:,} pods", ("jobs",))
-            jobs = []
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
