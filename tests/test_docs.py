@@ -18,11 +18,20 @@ if TYPE_CHECKING:
     from tfgitops import Plugins
 
 
-@pytest.mark.parametrize("name", ["spec.md", "diagnostics.md"])
+@pytest.mark.parametrize("name", ["spec.md", "diagnostics.md", "reliability.md"])
 def test_the_tables_are_fresh(name: str, plugins: Plugins) -> None:
     reference = load_tool("reference")
     page = (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
     assert page == reference.with_table(page, reference.tables(plugins)[name]), "run `make docs`"
+
+
+def test_each_promise_names_a_test_that_there_is() -> None:
+    page = (REPOSITORY / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `(tests/[^`]+)` \| [^|]+ \|$", page, re.MULTILINE)
+    assert len(rows) > 10
+    for row in rows:
+        file, _, name = row.partition("::")
+        assert f"def {name}(" in (REPOSITORY / file).read_text(encoding="utf-8")
 
 
 def test_every_module_that_the_architecture_names_exists() -> None:

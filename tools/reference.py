@@ -11,6 +11,7 @@ import typer.main
 from tfgitops import discover
 from tfgitops.cli import app
 from tfgitops.report.codes import reference
+from tfgitops.spec.bounds import BOUNDS
 from tfgitops.spec.schema.specschema import joined_source
 from tfgitops.targets.gitops import RULES, STEERING, WARNINGS
 from tfgitops.targets.volcano.stricter import STRICTER
@@ -64,6 +65,7 @@ def tables(plugins: Plugins) -> dict[str, str]:
         "diagnostics.md": "\n".join(_codes(plugins)),
         "stricter.md": "\n".join(_stricter()),
         "explanation/gitops.md": "\n".join(_steering()),
+        "reliability.md": "\n".join(_bounds()),
     }
 
 
@@ -71,6 +73,11 @@ def with_table(page: str, table: str) -> str:
     """Put a table between the marks of a page."""
     before, _, rest = page.partition(BEGIN)
     return before + BEGIN + "\n" + table + "\n" + END + rest.partition(END)[2]
+
+
+def _bounds() -> Iterator[str]:
+    """Yield the table of limits."""
+    yield from _rows(("of", "at most"), ((bound.of, bound.number) for bound in BOUNDS))
 
 
 def _rows(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:

@@ -249,10 +249,10 @@ def test_an_edited_first_line_of_a_pinned_manifest_is_told(repository: Repositor
     if line.startswith("own"):
         result = run("build")
         assert result.exit_code == 1
-        assert "manifests/workloads/job-bert.yaml was edited: its first line is not the committed one" in result.stderr
+        assert "manifests/workloads/job-bert.yaml is kept by a pin, and is not the committed file" in result.stderr
         assert f"git checkout -- {path}" in result.stderr
         repository.commit("edited")
-        assert "the first line of manifests/workloads/job-bert.yaml was edited" in " ".join(
+        assert "manifests/workloads/job-bert.yaml is kept by a pin, and no commit up to" in " ".join(
             repository.review().stdout.split()
         )
         run("unpin", "environments/prod", "bert")

@@ -39,7 +39,7 @@ def _without_header(repository: Repository) -> None:
     [
         (
             _foreign, "foreign",
-            "manifests/workloads/evil.yaml was not generated, and the controller applies it all the same",
+            "manifests/workloads/evil.yaml was not generated, and a controller may apply it all the same",
             "move it out of manifests/",
         ),
         (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from commandline import run
 
-from tfgitops.spec.places import LONGEST_CHAIN
+from tfgitops.spec.bounds import CHAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ JOB = "{image: 'a:1', command: [python, train.py], worker: 2}"
 @pytest.mark.parametrize("more", [0, 1])
 def test_fifty_jobs_may_start_from_one_another(more: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    links = "".join(f"  j{n}: {{from: j{n - 1}}}\n" for n in range(1, LONGEST_CHAIN + 3 * more))
+    links = "".join(f"  j{n}: {{from: j{n - 1}}}\n" for n in range(1, CHAIN + 3 * more))
     _write(tmp_path / "prod/environment.yaml", f"{HEAD}namespace: ml\njobs:\n  j0: {JOB}\n{links}")
     said = run("build", "prod").output
     assert said.count("error[TF106]: more than 50 jobs start from one another") == more
@@ -30,7 +30,7 @@ def test_fifty_jobs_may_start_from_one_another(more: int, tmp_path: Path, monkey
 @pytest.mark.parametrize("more", [0, 1])
 def test_fifty_files_may_extend_one_another(more: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names = ["prod/environment.yaml", *(f"prod/base-{n}.yaml" for n in range(1, LONGEST_CHAIN + more))]
+    names = ["prod/environment.yaml", *(f"prod/base-{n}.yaml" for n in range(1, CHAIN + more))]
     for name, after in zip(names, [*names[1:], ""], strict=True):
         _write(tmp_path / name, HEAD + (f"extends: {after.removeprefix('prod/')}\n" if after else ""))
     with (tmp_path / names[0]).open("a") as file:

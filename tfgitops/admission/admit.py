@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.admission.quota import check_quota
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.targets import gitops
 from tfgitops.targets.gitops import judge_steering
@@ -12,6 +14,7 @@ from tfgitops.targets.kubernetes import furtherobjects
 from tfgitops.targets.kubernetes.furtherobjects import judge_object
 from tfgitops.targets.kubernetes.resources import judge_amounts
 from tfgitops.targets.memo import by_content
+from tfgitops.targets.routes import leaves
 from tfgitops.targets.volcano import jobmetadata, namespace, useless
 from tfgitops.targets.volcano.defaults import DRIFT_RULES, judge_drift, stored
 from tfgitops.targets.volcano.job import judge_stored
@@ -50,14 +53,16 @@ def admit(environment: Environment, objects: Iterable[Planned], plugins: Plugins
 
 def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -> Iterator[Problem]:
     jobs = {job.route: job for job in environment.jobs}
-    queues = Tree(_queues(objects))
+    queues, told = Tree(_queues(objects)), 0
     for planned in objects:
         manifest = planned.manifest
         if planned.text:
             at = (*planned.because[:2], "pin")
             yield from (_problem(fault, at) for fault in _judge_kept(manifest, queues))
         elif planned.own and (job := jobs.get(planned.because)):  # a plugin may add objects because of a job, too
-            yield from _judge(job, manifest, plugins)
+            for problem in _judge(job, manifest, plugins, exact=told < bounds.SHOWN):
+                told += 1
+                yield problem
         else:
             found = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
             if manifest["kind"] == "Namespace":
@@ -74,15 +79,22 @@ def _judge_kept(manifest: dict[str, Any], queues: Tree) -> list[Fault]:
     return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
 
 
-def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins) -> Iterator[Problem]:
+def _is_traceable(job: Job) -> bool:
+    """Tell whether a job is so small that the lines of its faults can be found in time, by one plan for each value."""
+    values = (one for data in (job.data, *(role.data for role in job.roles)) for one in leaves(data))
+    return next(islice(values, bounds.TRACED, None), None) is None
+
+
+def _judge(job: Job, manifest: dict[str, Any], plugins: Plugins, *, exact: bool) -> Iterator[Problem]:
+    """Yield the problems of a Job, at the lines that give the values if ``exact``, else at the job."""
     faults = [*_faults(manifest), *judge_steering(manifest), *judge_metadata(manifest)]
     if not faults:
         return
     from tfgitops.provenance.origins import Provenance  # noqa: PLC0415 - for manifests with faults alone
 
-    provenance = Provenance(job.environment, plugins)
+    provenance, exact = Provenance(job.environment, plugins), exact and _is_traceable(job)
     for fault in faults:
-        yield _problem(fault, provenance.place(job, manifest, fault.at))
+        yield _problem(fault, provenance.place(job, manifest, fault.at) if exact else job.route)
 
 
 def _faults(manifest: dict[str, Any]) -> list[Fault]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops import __version__
 from tfgitops.compiler.write import replace_file
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import kind_of, read_file, shown, unwritable
 from tfgitops.spec.project import LOCK
@@ -90,12 +91,14 @@ def _differences(
 
 def _recorded(project: Project) -> dict[str, str] | None:
     path = project.root / LOCK
+    if path.is_symlink() and path.exists():  # the versions in it are shown
+        raise CompileError([_problem(project, f"{shown(path)} is a link", "`tfgitops lock` writes it anew")])
     try:
         if kind_of(path) == "nothing":
             return None
         import tomllib  # noqa: PLC0415 - many repositories have no lock
 
-        recorded = tomllib.loads(read_file(path).decode())
+        recorded = tomllib.loads(read_file(path, bounds.FILE).decode())
         unquoted = [name for name, version in recorded.items() if not isinstance(version, str)]
         broken = f"gives {unquoted[0]} no version in quotes" if unquoted else ""
     except (OSError, ValueError, RecursionError) as error:

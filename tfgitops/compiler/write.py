@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS, existing, read_header
+from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS, existing, is_half_written, read_header
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import shown, unreadable, unwritable
+from tfgitops.targets.gitops import KUSTOMIZATION
 
 try:
     import fcntl
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
     from tfgitops.compiler.compiled import File
 
-_TEMPORARY = ".tfgitops-"
 _MODE = 0o644
 _LINK = "is a link, and nothing is written through links"
 _PAUSE = 0.05  # seconds between two looks at a lock
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
 State = Literal["missing", "stale", "edited", "orphan", "foreign"]
@@ -59,7 +59,7 @@ def compare(folder: Path, files: Iterable[File], place: str = MANIFESTS) -> list
     differences = []
     for path, text in found.items():
         expected = wanted.get(path)
-        state = _state(text, expected)
+        state = _state(text, expected) if expected is not None else _unwanted(place, path, text, wanted)
         if state == "foreign" and expected is not None:
             problems.append(_in_the_way(top / path, "was not generated, and a manifest must go there"))
         elif state:
@@ -99,16 +99,38 @@ def _texts(files: Iterable[File]) -> dict[str, str]:
     return wanted
 
 
-def _state(text: str | None, expected: str | None) -> State | None:
+def _state(text: str | None, expected: str) -> State | None:
     """Return how a file differs from the expected text; None if it does not."""
-    if text is not None and text == expected:
-        return None
-    header = read_header(text) if text is not None else None
-    if header is None:
-        return "foreign"
-    if not header.intact:
-        return "edited"
-    return "stale" if expected is not None else "orphan"
+    if text is None or text == expected:
+        return None if text else "foreign"
+    header = read_header(text)
+    return "foreign" if header is None else "stale" if header.intact else "edited"
+
+
+def _unwanted(place: str, path: str, text: str | None, wanted: Iterable[str]) -> State | None:
+    """Return whose a file is that no spec compiles to: ours only if it is as it was written, at its own place.
+
+    An empty folder is nobody's, unless a file goes into it: Git has none, but for a submodule that nobody fetched.
+    """
+    if path[-1:] in ("", "/"):
+        return None if any(one.startswith(path) for one in wanted) else "orphan"
+    header = read_header(text) if text and _PATH(path) else None
+    if header and header.intact and (place == BOOTSTRAP or _is_own_place(path, str(text))):
+        return "orphan"
+    return "orphan" if is_half_written(path, text) else "foreign"
+
+
+def _is_own_place(path: str, text: str) -> bool:
+    """Tell whether a manifest has the path at which the compiler writes its object."""
+    from tfgitops.planning.pinned import holds_its_object  # noqa: PLC0415 - for builds that remove files
+    from tfgitops.spec.yamltext import TextError, parse  # noqa: PLC0415
+
+    try:
+        value = parse(text)
+    except TextError:
+        return False
+    listing = path.endswith(f"/{KUSTOMIZATION}") and type(value) is dict and value.get("kind") == "Kustomization"
+    return listing or holds_its_object(path, value)
 
 
 def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference], place: str = MANIFESTS) -> None:
@@ -122,9 +144,8 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
         for difference in differences:
             if difference.path in wanted:
                 replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
-            elif difference.state != "foreign":
-                (top / difference.path).unlink()
-        _tidy(top)
+            elif difference.state == "orphan":
+                _remove(top, difference.path)
     except OSError as error:
         hint = "see its permissions, and the room on the disk; the next build mends the rest"
         raise unwritable(top, error, hint) from error
@@ -136,12 +157,9 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
     Raises OSError with the name of this file, not of the temporary one, if it cannot be written.
     """
     final = str(path)
-    folder, _, name = final.rpartition("/")
-    temporary = f"{folder}/{_TEMPORARY}{name}.tmp"
+    temporary = f"{final.rpartition('/')[0]}/.tfgitops-{os.urandom(4).hex()}.tmp"  # as `is_half_written` knows it
     try:
-        with open(temporary, "wb", opener=_create) as file:
-            os.fchmod(file.fileno(), mode)  # whatever the umask
-            file.write(data)
+        _create(temporary, data, mode)
         os.replace(temporary, final)  # noqa: PTH105 - the hot path
     except BaseException as error:
         with suppress(OSError):
@@ -151,26 +169,30 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
         raise
 
 
-def _create(path: str, _flags: int) -> int:
+def _create(path: str, data: bytes, mode: int) -> None:
     try:
-        return os.open(path, _NEW, _MODE)
+        handle = os.open(path, _NEW, _MODE)
     except FileNotFoundError:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, _NEW, _MODE)
+        handle = os.open(path, _NEW, _MODE)
+    try:
+        os.fchmod(handle, mode)  # whatever the umask
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    finally:
+        os.close(handle)
 
 
-def _tidy(top: Path) -> None:
-    """Remove temporary files of killed builds, and empty folders."""
-    for current, _, names in os.walk(top, topdown=False, onerror=_raise) if top.is_dir() else ():
-        for name in names:
-            if name.startswith(_TEMPORARY):
-                Path(current, name).unlink()
-        if not os.listdir(current):  # noqa: PTH208 - names are enough
-            Path(current).rmdir()
-
-
-def _raise(error: OSError) -> None:
-    raise error
+def _remove(top: Path, path: str) -> None:
+    """Remove a file or an empty folder, and the folders that are empty without it."""
+    place = top / path
+    if path[-1:] not in ("", "/"):
+        place.unlink()
+        place = place.parent
+    while place.is_relative_to(top) and not os.listdir(place):  # noqa: PTH208 - names are enough
+        place.rmdir()
+        place = place.parent
 
 
 def _in_the_way(path: Path, reason: str) -> Diagnostic:

@@ -10,7 +10,7 @@ from tfgitops.spec.committed import BOOTSTRAP
 from tfgitops.spec.diagnostics import CompileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled, File
@@ -51,14 +51,15 @@ class Delivery:
 
 
 def deliver(
-    session: Session, results: Iterable[Compiled], consent: Consent | None, waiting: Callable[[Path], object]
+    session: Session, results: Sequence[Compiled], consent: Consent | None, waiting: Callable[[Path], object]
 ) -> Iterator[Delivery]:
     """Write what changed in each environment that compiled; without ``consent`` compare only.
 
     Environments are independent: a faulty one keeps its manifests, and does not block another one. ``waiting`` is
     called with an environment's folder if another build writes it.
     """
-    if consent is not None:
+    pinned = any(planned.text for one in results for planned in one.objects)
+    if consent is not None or pinned:
         from tfgitops.review.restarts import Guard  # noqa: PLC0415 - a check restarts nothing
 
         guard = Guard(session)
@@ -70,6 +71,8 @@ def deliver(
                 if consent is None:
                     one.differences = compare(folder, one.files)
                     one.bootstrap = compare_bootstrap(folder, one.beside)
+                    if given and pinned:
+                        guard.refuse_pins(given)
                 else:
                     with alone(folder, lambda folder=folder: waiting(folder)):  # type: ignore[misc]
                         _write(one, session, consent, guard)

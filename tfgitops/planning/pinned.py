@@ -127,7 +127,7 @@ def read_committed(path: str, text: str, *sources: str) -> Committed:
         manifest = parse(text)
     except TextError as error:
         raise RefusedError(f"{shown} cannot be read: {error}") from error
-    if not _holds_its_object(path, manifest):
+    if not holds_its_object(path, manifest):
         raise RefusedError(f"{shown} does not hold the object that its name promises")
     return Committed(path=path, text=text, own=header.own, manifest=manifest)
 
@@ -179,13 +179,14 @@ def _missing(job: str, pin: str, texts: Mapping[str, str]) -> RefusedError:
     return RefusedError(message, _RESTORE if pin else "build it first, and commit it")
 
 
-def _holds_its_object(path: str, value: Any) -> bool:
-    """Tell whether a file holds an object of its name. The name of a Job has a digest, which is checked later."""
+def holds_its_object(path: str, value: Any) -> bool:
+    """Tell whether a file holds the object of its name. The name of a Job has a digest, which is checked later."""
     metadata = value.get("metadata") if type(value) is dict else None
     kind, name = (value.get("kind"), metadata.get("name")) if type(metadata) is dict else (None, None)
     if type(kind) is not str or type(name) is not str:
         return False
-    return kind == "Job" or path.rpartition("/")[2] == file_name(kind, name)
+    names = (name, name.rpartition("-")[0]) if kind == "Job" else (name,)
+    return path.rpartition("/")[2] in [file_name(kind, one) for one in names]
 
 
 def _judge_job(manifest: dict[str, Any]) -> None:

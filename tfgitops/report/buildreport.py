@@ -25,21 +25,17 @@ _CHECKED = {
     "stale": ("TF612", "is stale: its spec compiles to something else", _BUILD),
     "edited": ("TF613", "was edited by hand: it is not as it was generated", f"{_BUILD}; change the spec instead"),
     "orphan": ("TF614", "is an orphan: no spec compiles to it any more", _BUILD),
-    "foreign": ("TF615", "is foreign: it was not generated, and would be applied all the same", "move it away"),
+    "foreign": ("TF615", "is foreign: it was not generated, and a controller may apply it", "move it away"),
 }
 
 
 def changed_files(one: Delivery, *, check: bool) -> list[tuple[str, str]]:
     """Return a word and the path of each file that was changed, or with ``check`` is different."""
-    found = []
-    for place, files, differences in (MANIFESTS, one.files, one.differences), (BOOTSTRAP, one.beside, one.bootstrap):
-        top, wanted = shown(one.folder / place), {file.path for file in files}
-        for difference in differences if one.done else ():
-            state = difference.state
-            if state == "edited" and not check and difference.path not in wanted:
-                state = "orphan"
-            found.append((state if check else _DONE[state], f"{top}/{difference.path}"))
-    return found
+    words = {state: state for state in _DONE} if check else _DONE
+    places = ((MANIFESTS, one.differences), (BOOTSTRAP, one.bootstrap)) if one.done else ()
+    return [
+        (words[found.state], f"{shown(one.folder / place)}/{found.path}") for place, some in places for found in some
+    ]
 
 
 def as_diagnostics(files: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tfgitops.spec.diagnostics import compiler_codes, has_errors, ordered, without_notes
+from tfgitops.spec import bounds
+from tfgitops.spec.diagnostics import Diagnostic, compiler_codes, has_errors, ordered, without_notes
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfgitops.compiler.session import Session
-    from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.diagnostics import Severity
 
 
 def show(
@@ -32,7 +33,7 @@ def show(
     that `build` changed, or found different; for JSON alone. Paths are relative to the checkout of ``session``, if
     there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
-    found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
+    found = _first(list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics))))
     if form != "text":
         sys.stdout.write(_rendered(found, form, files, session))
     elif found:
@@ -41,6 +42,17 @@ def show(
         sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
         sys.stderr.write("\n" + text.totals(found) + "\n")
     return int(has_errors(found))
+
+
+def _first(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return all that is shown, the errors before the others if not all is, and how many more there are."""
+    if (more := len(found) - bounds.SHOWN) <= 0:
+        return found
+    errors = [one for one in found if one.severity == "error"]
+    kept = [*errors, *(one for one in found if one.severity != "error")][: bounds.SHOWN]
+    severity: Severity = "error" if len(errors) > bounds.SHOWN else "warning"
+    message, hint = f"and {more:,} more problems", "mend those above first"
+    return [*ordered(kept), Diagnostic(code="TF106", severity=severity, message=message, hint=hint)]
 
 
 def _rendered(

@@ -13,7 +13,7 @@ from tfgitops.review.changes import VERDICTS, Change, as_stored, manifest_in
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.pairing import changes_of_all, paired
 from tfgitops.review.reviewresult import EnvironmentReview, Group
-from tfgitops.spec.committed import MANIFESTS, READ_BY_CONTROLLERS, read_header
+from tfgitops.spec.committed import MANIFESTS, read_header
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
 from tfgitops.spec.load import Reader
 from tfgitops.spec.project import SPEC
@@ -43,7 +43,7 @@ def committed(base: Base, folders: Iterable[Path]) -> dict[str, Files]:
     known = {*specs, *map(base.path, folders), *(home for homes in base.homes.values() for home in homes)}
     manifests: dict[str, dict[str, str]] = defaultdict(dict)
     for path in base.blobs:
-        if path.endswith(READ_BY_CONTROLLERS) and (split := _split(path, known)):
+        if split := _split(path, known):
             manifests[split[0]][split[1]] = path
     return {
         folder: manifests.get(folder, {})

@@ -1,4 +1,4 @@
-"""What a build refuses to write beside restarts: files that a pin keeps and somebody edited, and stuck objects."""
+"""Find what a build refuses to write beside restarts: files that a pin keeps and Git does not, and stuck objects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from tfgitops.provenance.origins import Provenance
 from tfgitops.review.phrases import fields_of
-from tfgitops.spec.committed import MANIFESTS
+from tfgitops.review.pinhistory import uncommitted_pins
 from tfgitops.spec.diagnostics import Diagnostic
-from tfgitops.spec.disk import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from tfgitops.compiler.session import Session
     from tfgitops.planning.plan import Planned
     from tfgitops.review.changes import Change
-    from tfgitops.review.history import Base
     from tfgitops.review.lastruns import LastRuns
 
 _WAY_OUT = "or delete it in the cluster, and take it out of the spec in an earlier commit"
@@ -27,11 +25,7 @@ def refusals(compiled: Compiled, wanted: Sequence[Planned], last: LastRuns, sess
     """Yield an error for each of some files of an environment that must not be written as it is."""
     environment = compiled.environment
     assert environment is not None
-    for one in edited_pins(compiled, last.head) if last.head else ():
-        message = f"{MANIFESTS}/{one.path} was edited: its first line is not the committed one"
-        hint = f"restore it: git checkout -- {shown(compiled.folder / MANIFESTS / one.path)}"
-        span = environment.places.span((*one.because[:2], "pin"))
-        yield Diagnostic(code="TF306", message=message, hint=hint, span=span)
+    yield from uncommitted_pins(compiled, last)
     provenance = Provenance(environment, session.plugins)
     there = last.committed(compiled.folder, [one for one in wanted if not one.text], last.at(compiled))
     for one in wanted:
@@ -53,10 +47,3 @@ def another_name(change: Change) -> str:
     if change.kind == "PersistentVolumeClaim":
         return "declare a volume under another name, and copy the data: the trainings that mount it restart"
     return "give the object another name"
-
-
-def edited_pins(compiled: Compiled, base: Base) -> list[Planned]:
-    """Return the objects that a pin keeps, and whose file differs from a commit in its first line alone."""
-    kept = {base.path(compiled.folder / MANIFESTS / one.path): one for one in compiled.objects if one.text}
-    both = ((kept[path], then, kept[path].text.encode()) for path, then in base.read(kept).items())
-    return [one for one, then, now in both if then != now and then.partition(b"\n")[2] == now.partition(b"\n")[2]]

@@ -104,6 +104,14 @@ class Guard:
             if found := list(refusals(compiled, wanted, self._last, self._session)):
                 raise CompileError(found)
 
+    def refuse_pins(self, compiled: Compiled) -> None:
+        """Raise CompileError if a pin keeps a file that is not in HEAD."""
+        if any(one.text for one in compiled.objects):
+            from tfgitops.review.pinhistory import uncommitted_pins  # noqa: PLC0415 - for pins alone
+
+            if found := list(uncommitted_pins(compiled, self._last)):
+                raise CompileError(found)
+
     def let_pass(self, compiled: Compiled) -> None:
         """Raise CompileError if no controller can apply a change of queues since HEAD."""
         if (head := self._last.at(compiled)) is None:

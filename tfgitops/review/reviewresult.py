@@ -173,7 +173,8 @@ class Review:
     @property
     def changes_something(self) -> bool:
         """Whether anything will change in the cluster, by the specs or by files committed beside them."""
-        return any(one.changes for one in self.environments) or bool(self.by_hand or self.stale)
+        forged = any(risk.code == "pin" for risk in self.risks)
+        return any(one.changes for one in self.environments) or forged or bool(self.by_hand or self.stale)
 
     def counts(self) -> Counter[Verdict]:
         """Count the trainings by verdict, and all objects that the cluster refuses."""

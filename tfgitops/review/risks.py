@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.review.changes import is_queue
 from tfgitops.review.phrases import named, near
-from tfgitops.review.refusals import another_name, edited_pins
+from tfgitops.review.pinhistory import unknown_pins, was_known
+from tfgitops.review.refusals import another_name
 from tfgitops.review.reviewresult import NO_LINE, STARTS, Risk
 from tfgitops.review.sharedfolders import listing, shared_folders
 from tfgitops.spec.committed import MANIFESTS
@@ -31,15 +32,16 @@ MANY = 3
 """The number of trainings from which on it is a risk that one change restarts them."""
 
 RISKS = (
-    "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows",
+    "pin", "foreign", "edited", "blocked", "refused", "many", "returns", "stays", "shared-path", "vanishes", "grows",
     "folders", "tag",
 )  # fmt: skip
 """The codes of all risks, the gravest first."""
 
 _HANDS = (
-    ("foreign", "not generated, and the controller applies it all the same", "move it out of manifests/"),
+    ("foreign", "not generated, and a controller may apply it all the same", "move it out of manifests/"),
     ("edited", "edited, and the controller applies it so", "`tfgitops build` restores it; change the spec instead"),
 )
+_FORGED = "nobody can tell from which spec it was compiled: restore it from Git, or give up the pin"
 _PATHS_MAX = 3
 _LOST = "Volcano may lose the new run, and then nothing ends it"
 _RETURN = "wait that long, or set `rerun` for a name of its own"
@@ -72,9 +74,10 @@ def _by_hand(one: EnvironmentReview, base: Base) -> Iterator[Risk]:
         if paths:
             message = f"{a_few(paths, _PATHS_MAX)} {'was' if len(paths) == 1 else 'were'} {was}"
             yield Risk(code, one.name, message, advice)
-    for kept in edited_pins(one.compiled, base) if one.compiled else ():
-        message = f"the first line of manifests/{kept.path} was edited, which a pin keeps byte for byte"
-        yield Risk("edited", one.name, message, "restore it from Git: the guard reads it after the pin")
+    for kept in unknown_pins(one.compiled, base) if one.compiled else ():
+        if not was_known(base, kept.text):
+            message = f"manifests/{kept.path} is kept by a pin, and no commit up to {base.commit[:10]} has it as it is"
+            yield Risk("pin", one.name, message, f"{_FORGED}: `tfgitops unpin`")
     for problem in one.blocked:
         yield Risk("blocked", one.name, problem.message, problem.hint)
 

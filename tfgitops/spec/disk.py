@@ -8,8 +8,9 @@ import stat
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Walk = Iterator[tuple[str, list[str], list[str]]]
 
 Kind = Literal["nothing", "file", "folder"]
-MAX_BYTES: Final = 16 * 2**20
 _OTHERS: dict[Callable[[int], bool], str] = {
     stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device",
 }  # fmt: skip
@@ -80,8 +80,15 @@ def _refuse_other(path: Path | str, mode: int) -> None:
 
 
 def walk(top: Path, report: Callable[[Diagnostic], object]) -> Walk:
-    """Walk through the folders below a folder as `os.walk` does, and report each that cannot be listed."""
-    return os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error)))
+    """Walk through the folders below a folder as `os.walk` does; report what cannot be listed, or is too deep."""
+    start = str(top).count(os.sep)
+    for current, folders, names in os.walk(top, onerror=lambda error: report(unreadable(Path(error.filename), error))):
+        if folders and current.count(os.sep) - start == bounds.DEPTH:
+            folders.clear()
+            name = shown(top)
+            message, hint = f"{name} has more than {bounds.DEPTH} levels of folders", "move the inner ones away"
+            report(Diagnostic(code="TF106", message=message, file=name, hint=hint))
+        yield current, folders, names
 
 
 def listed(folder: Path) -> dict[str, Kind]:
@@ -102,12 +109,17 @@ def resolved(path: Path) -> Path:
         raise OSError(errno.EINVAL, "no file has such a name", str(path)) from error
 
 
+def is_hidden(path: Path, root: Path, beside: Path) -> bool:
+    """Tell whether a path without links has a hidden part below a root, and a folder beside it has not."""
+    return any(part.startswith(".") for part in {*path.relative_to(root).parts} - {*beside.parts})
+
+
 def read_text(path: Path, name: str) -> str | Diagnostic:
     """Return a file's text, or what is wrong with the file; ``name`` is what to call it."""
     try:
-        if kind_of(path) == "file" and path.stat().st_size > MAX_BYTES:
+        if kind_of(path) == "file" and path.stat().st_size > bounds.FILE:
             hint = "split it into jobs/*.yaml"
-            return Diagnostic(code="TF106", message=f"{name} is larger than {MAX_BYTES >> 20} MiB", hint=hint)
+            return Diagnostic(code="TF106", message=f"{name} is larger than {bounds.FILE >> 20} MiB", hint=hint)
         return decoded(read_file(path), name)
     except OSError as error:
         return unreadable(path, error)

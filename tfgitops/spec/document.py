@@ -49,6 +49,10 @@ class Document:
             value = replaced(value, route[len(self.prefix) :], MISSING)
         return replace(self, value=value, texts={}) if self.texts else self
 
+    def file_texts(self) -> Iterator[Any]:
+        """Yield the texts of other files that stand in the value."""
+        return (reach(self.value, route[len(self.prefix) :]) for route in self.texts)
+
     @property
     def jobs(self) -> Mapping[str, Any]:
         """The block of each job that this file gives, by name; there may be anything in place of a block."""
@@ -102,9 +106,8 @@ class Document:
         It is that of the value, or of its ``words`` if they are found in it; with ``on_key``, or of a collection, the
         key's. The text of another file is at the top of that file.
         """
-        if path := self.texts.get(route):
-            first = str(reach(self.value, route[len(self.prefix) :])).partition("\n")[0]
-            return Span(file=shown(path), line=1, column=1, excerpt=first.rstrip("\r"))
+        if path := self.texts.get(route):  # which is not for everyone to see
+            return Span(file=shown(path), line=1, column=1)
         pairs = self._follow(route)
         key, value = pairs[-1]
         complete = len(self.prefix) + len(pairs) > len(route) or self.depth(route) == len(route)  # a short form

@@ -8,25 +8,29 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import Disk, resolved, shown, unreadable
+from tfgitops.spec.disk import Disk, is_hidden, resolved, shown, unreadable
 from tfgitops.spec.document import Document
-from tfgitops.spec.places import LONGEST_CHAIN, NOT_EXTENDED, inherited
+from tfgitops.spec.places import NOT_EXTENDED, inherited
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
-from tfgitops.spec.yamltext import TextError, parse
+from tfgitops.spec.yamltext import TextError, measured
 from tfgitops.spec.yamltext.textfaults import lookalikes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from tfgitops.spec.disk import FileTree
+    from tfgitops.spec.disk import FileTree, Kind
     from tfgitops.targets.routes import Route
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
+_A_SPEC = "the name of a spec ends with .yaml, and no part of its path is hidden"
 _WHOLE = ("the keys of an environment", "a job's own mapping")
-_TOO_LONG = ("TF106", f"more than {LONGEST_CHAIN} files extend one another", "join some of these files")
+_SPECS = f"{bounds.SPECS >> 20} MiB, where each value counts {bounds.EACH} bytes"
+_SEVERAL = "make several environments"
+_TOO_LONG = ("TF106", f"more than {bounds.CHAIN} files extend one another", "join some of these files")
 _NOT_IN_A_JOB = {
     "apiVersion": f"leave it out: {SPEC} says it",
     "kind": f"leave it out: {SPEC} says it",
@@ -77,9 +81,9 @@ def _pins(document: Document) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: str, name: str) -> Any:
-    """Return the value of a file that many environments may extend."""
-    return parse(text, name)
+def _parsed(text: str, name: str) -> tuple[Any, int]:
+    """Return the value and the size of a file that many environments may extend."""
+    return measured(text, name)
 
 
 class Reader:
@@ -88,12 +92,16 @@ class Reader:
     def __init__(self, tree: FileTree) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._tree = tree
+        self._home: Path | None = None
+        self._size = 0
 
     def spec(self, folder: Path) -> list[Document]:
         """Read the files of an environment, the strongest first: its own, its jobs' files, and what it extends."""
         documents = list(self.chain(folder / SPEC))
         own = documents[:1]
-        for path in self.job_files(folder / "jobs"):
+        if len(files := self.job_files(folder / "jobs")) > bounds.JOBS:
+            self.say("TF106", f"{shown(folder / 'jobs')} has more than {bounds.JOBS:,} files", None, _SEVERAL)
+        for path in files[: bounds.JOBS]:
             if document := self.job(path, own):
                 documents.insert(len(own), document)
         return documents
@@ -108,7 +116,7 @@ class Reader:
             if type(target) is not str or not target:
                 break  # validation says what is wrong with another type
             path = path.parent / target
-            if problem := self._refusal(target, path, names) or (_TOO_LONG if len(names) == LONGEST_CHAIN else None):
+            if problem := self._refusal(target, path, names) or (_TOO_LONG if len(names) == bounds.CHAIN else None):
                 code, message, hint = problem
                 self.say(code, message, document.span(("extends",)), hint)
                 break
@@ -134,9 +142,8 @@ class Reader:
             at, kind = self._tree.resolved(path), self._tree.kind_of(path)
         except OSError as error:
             return "TF101", f"the file to extend, {target}, cannot be read: {error.strerror}", "look at the path"
-        if not at.is_relative_to(self._tree.root):
-            hint = "name a file inside the repository"
-            return "TF108", f"'extends' leads out of the root, {shown(self._tree.root)}", hint
+        if why := self._no_spec(at, kind):
+            return "TF108", f"'extends' leads {why[0]}", why[1]
         if at in names:
             circle = [*names.values()][[*names].index(at) :]
             if len(circle) == 1:
@@ -144,6 +151,14 @@ class Reader:
             hint = f"break it at one place: {' → '.join([*circle, circle[0]])}"
             return "TF108", "'extends' leads round in a circle", hint
         return self._no_file(target, path, names) if kind != "file" else None
+
+    def _no_spec(self, at: Path, kind: Kind) -> tuple[str, str] | None:
+        """Say where a path leads if it leads to no spec by name and place, with a hint: no line of it must be shown."""
+        if not at.is_relative_to(self._tree.root):
+            return f"out of the root, {shown(self._tree.root)}", "name a file inside the repository"
+        hidden = is_hidden(at, self._tree.root, self._home or at.parent)
+        no_spec = kind == "file" and (hidden or at.suffix.lower() not in _LIKE_YAML[:2])
+        return ("to what is no spec", _A_SPEC) if no_spec else None
 
     def _no_file(self, target: str, path: Path, seen: Container[Path]) -> tuple[str, str, str]:
         if self._tree.kind_of(path) == "folder":
@@ -168,7 +183,7 @@ class Reader:
                 if name.lower() == folder.name != name:
                     self.say("TF101", f"{shown(folder.parent / name)} would be passed over", None, "rename it to jobs")
             return []
-        found = []
+        found: list[Path] = []
         for current, folders, files in self._tree.walk(folder, self.diagnostics.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             self._refuse_folders(Path(current), folders)
@@ -215,14 +230,15 @@ class Reader:
         if known := self._tree.known(path):
             return known
         name = shown(path)
-        if not self._tree.resolved(path).is_relative_to(self._tree.root):
-            self.say("TF108", f"{name} leads out of the root, {shown(self._tree.root)}", None, "copy the file here")
+        self._home = self._home or self._tree.resolved(path.parent)
+        if why := self._no_spec(self._tree.resolved(path), self._kind(path)):
+            self.say("TF108", f"{name} leads {why[0]}", None, why[1])
             return None
         if isinstance(text := self._tree.read_text(path, name), Diagnostic):
             self.diagnostics.append(text)
             return None
         try:
-            value = parse(text, name) if prefix or path.name == SPEC else _parsed(text, name)
+            value, size = (measured if prefix or path.name == SPEC else _parsed)(text, name)
         except TextError as error:
             self.diagnostics += error.diagnostics
             return None
@@ -233,7 +249,20 @@ class Reader:
             self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
             return None
         self.diagnostics.extend(lookalikes(document))
-        return document
+        return document if self._has_room(size, name) else None
+
+    def _kind(self, path: Path) -> Kind:
+        try:
+            return self._tree.kind_of(path)
+        except OSError:  # which is told where it is read
+            return "nothing"
+
+    def _has_room(self, size: int, name: str) -> bool:
+        """Tell whether all files so far are not too large together; the first that is too much is told."""
+        before, self._size = self._size, self._size + size
+        if before <= bounds.SPECS < self._size:
+            self.say("TF106", f"{name} and the files before it are larger than {_SPECS}", None, _SEVERAL)
+        return self._size <= bounds.SPECS
 
     def say(self, code: str, message: str, span: Span | None, hint: str, **more: Any) -> None:
         """Note one thing that is wrong with a file; ``more`` are other fields of its diagnostic."""

@@ -28,9 +28,6 @@ NOT_EXTENDED = ("pin", "rerun")
 NOT_FROM = ("from", *NOT_EXTENDED)
 """Keys that `from` does not carry."""
 
-LONGEST_CHAIN = 50
-"""How many files may extend one another, and how many jobs may start from one another."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Places:

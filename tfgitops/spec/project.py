@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.spec.disk import is_there, kind_of, read_file, resolved, shown, unreadable, walk
 from tfgitops.targets.nearest import nearest
@@ -21,6 +23,7 @@ SPEC = "environment.yaml"
 
 _LIKE_A_SPEC = re.compile(r"environment\.(?:ya?ml|json)", re.IGNORECASE).fullmatch
 _OURS = b"tfgitops/v"
+_NO_LINK = "put the environment itself here"
 _WHAT_IT_IS = f"an environment is a folder that holds {SPEC}"
 
 
@@ -52,7 +55,13 @@ def find_root(environment: Path) -> Path:
     above ``environments/``; else the environment's parent. Raises CompileError if a pyproject.toml on the way cannot be
     read, or has not the right form: it may be the root's, and another root has other plugins and settings.
     """
-    for folder in (environment, *environment.parents):
+    above = (folder.parent for folder in environment.parents if folder.name == "environments")
+    return _marked_root(environment) or next(above, environment.parent)
+
+
+def _marked_root(place: Path) -> Path | None:
+    """Return the nearest folder, at or above a place, that says that it is a root; raise CompileError as above."""
+    for folder in (place, *place.parents):
         try:
             if is_there(folder / ".git"):
                 return folder
@@ -60,8 +69,7 @@ def find_root(environment: Path) -> Path:
             raise CompileError([unreadable(folder, error)]) from error
         if _tool_table(folder, _pyproject(folder)) is not None:
             return folder
-    above = (folder.parent for folder in environment.parents if folder.name == "environments")
-    return next(above, environment.parent)
+    return None
 
 
 def read_project(root: Path) -> Project:
@@ -85,7 +93,7 @@ def parse_project(root: Path, data: bytes) -> Project:
 def _pyproject(folder: Path) -> bytes:
     path = folder / PYPROJECT
     try:
-        return read_file(path) if kind_of(path) == "file" else b""
+        return read_file(path, bounds.FILE) if kind_of(path) == "file" else b""
     except OSError as error:
         raise CompileError([unreadable(path, error)]) from error
 
@@ -144,9 +152,23 @@ def find_environments(path: Path) -> list[Path]:
 def survey(path: Path) -> Survey:
     """Look for the environments that a path stands for: its own, or all below a folder."""
     try:
+        if link := _leading_out(path):
+            message = f"{shown(link)} leads out of the root"
+            return Survey(problems=[Diagnostic(code="TF108", message=message, hint="copy the folder here")])
         return _survey(path)
     except OSError as error:
         return Survey(problems=[unreadable(Path(error.filename), error)])
+
+
+def _leading_out(path: Path) -> Path | None:
+    """Return the link in a path that leads out of the repository around it, if there is one."""
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - not resolved
+    if resolved(whole) != whole:
+        for link in (one for one in (whole, *whole.parents) if one.is_symlink()):
+            root = _marked_root(link.parent)
+            if root and not resolved(link).is_relative_to(resolved(root)):
+                return link
+    return None
 
 
 def _survey(path: Path) -> Survey:
@@ -182,7 +204,11 @@ def _below(top: Path) -> Survey:
             found.abandoned.append(resolved(folder))
         elif misnamed:  # Conda's, it may be
             unlike.append(misnamed)
-        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in ("manifests", "jobs", SPEC))
+        inside = {"manifests", SPEC} | ({"jobs"} if SPEC in names else set())
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in inside)
+        for link in (path for path in (folder / name for name in folders) if path.is_symlink()):
+            if is_there(link / SPEC) or is_there(link / "manifests"):
+                found.problems += _none(f"{shown(link)} is a link, and would be passed over", _NO_LINK).problems
     if not (found.environments or found.abandoned or found.problems):
         hint = f"rename {shown(unlike[0])} to {SPEC}" if unlike else _WHAT_IT_IS
         return _none(f"no environment is below {top}", hint, absent=not unlike)

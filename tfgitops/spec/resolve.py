@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.committed import own_digest
 from tfgitops.spec.diagnostics import Problem
 from tfgitops.spec.model import Environment, Job, Role
-from tfgitops.spec.places import LONGEST_CHAIN, NOT_FROM, NOT_INHERITED, Places
+from tfgitops.spec.places import NOT_FROM, NOT_INHERITED, Places
 from tfgitops.spec.schema.validation import validate
 from tfgitops.spec.strategy import infer
 from tfgitops.targets.nearest import did_you_mean
@@ -142,11 +144,8 @@ def resolve(source: LoadedSpec, schema: SpecSchema) -> tuple[Environment | None,
     if any(problem.severity == "error" for problem in problems):
         return None, places, problems
     environment = resolver.environment(places, merged, clean)
-    return (
-        environment,
-        places,
-        [*resolver.problems, *(problem for problem in problems if problem.severity == "warning")],
-    )
+    warnings = [problem for problem in problems if problem.severity == "warning"]
+    return environment, places, [*resolver.problems, *warnings]
 
 
 def bare_environment(
@@ -175,12 +174,24 @@ class _Resolver:
 
     def merged_jobs(self) -> dict[str, dict[str, Any]]:
         """Return each job's block with what it has from `from` and `defaults`, ``null`` still in place."""
-        merged = {}
+        merged: dict[str, dict[str, Any]] = {}
+        if len(self._jobs) > bounds.JOBS:
+            return self._too_large(f"more than {bounds.JOBS:,} jobs", ("jobs",))
+        files = {id(text) for one in self._source.documents for text in one.file_texts()}
+        size, each = 0, bounds.expanded(self._defaults, files)
+        size_of = cache(lambda link: bounds.expanded(self._jobs[link], files))
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
+            if (size := size + each + sum(map(size_of, chain[1:]))) > bounds.INHERITED:
+                return self._too_large(f"what jobs inherit is larger than {bounds.INHERITED >> 20} MiB", ("jobs", name))
         return merged
+
+    def _too_large(self, message: str, at: Route) -> dict[str, dict[str, Any]]:
+        """Note that all jobs together are too large, and return none."""
+        self.problems = [Problem(code="TF106", message=message, at=at, on_key=True, hint="make several environments")]
+        return {}
 
     def check_whole(self, clean: Mapping[str, dict[str, Any]]) -> Iterator[Problem]:
         """Judge the spec as a whole, and each job with all that it inherits, the nulls dropped."""
@@ -210,6 +221,8 @@ class _Resolver:
         for name, block in merged.items():
             said = {key: value for key, value in clean[name].items() if key not in _HOLDS_ROLES}
             jobs.append(self._job(environment, name, block, said, own_digest(own.get(name), name)))
+        if sum(role.replicas for job in jobs if job for role in job.roles) > bounds.PODS:
+            self._too_large(f"the jobs have more than {bounds.PODS:,} pods", ("jobs",))
         object.__setattr__(environment, "jobs", tuple(job for job in jobs if job))  # the one circle, closed here
         return environment
 
@@ -229,8 +242,8 @@ class _Resolver:
             if target in chain:
                 self.problems.append(_circle(chain[chain.index(target) :]))
                 return tuple(chain)
-            if len(chain) == LONGEST_CHAIN:
-                message = f"more than {LONGEST_CHAIN} jobs start from one another"
+            if len(chain) == bounds.CHAIN:
+                message = f"more than {bounds.CHAIN} jobs start from one another"
                 hint = "let more of them start from the same job"
                 problem = Problem(code="TF106", message=message, at=("jobs", name, "from"), hint=hint)
                 self.problems += [problem] if not self._too_long else []  # all jobs further on have the same

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import Diagnostic, Problem
-from tfgitops.spec.disk import decoded, shown
+from tfgitops.spec.disk import decoded, is_hidden, shown
 from tfgitops.spec.places import Places
 from tfgitops.spec.project import file_like
 from tfgitops.targets.routes import reach, replaced
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from tfgitops.spec.schema.specschema import SpecSchema
     from tfgitops.targets.routes import Route
 
-MOST_BYTES: Final = 1 << 20
-"""The largest file: no object of Kubernetes holds more data."""
 _ELSEWHERE = "put it into the image or on a volume"
 
 
@@ -35,6 +34,7 @@ def completed(
     the path of a document in the tree, which is another one in the commit of a moved environment.
     """
     found: list[Diagnostic] = []
+    read: dict[Path, str] = {}  # a thousand jobs may name one file
     complete = []
     for document in documents:
         widener, plan = (schema.job_widener, schema.job_files) if document.prefix else (schema.widener, schema.files)
@@ -45,22 +45,25 @@ def completed(
             named = reach(value, inner)
             if type(target := named.get("path")) is not str:
                 continue
-            text = _text(wide, (*at, "path"), home(document.path).parent / target, tree)
+            folder = home(document.path).parent
+            text = read.get(folder / target) or _text(wide, (*at, "path"), folder, tree)
             if isinstance(text, Diagnostic):
                 found.append(text)
                 text = ""
+            read[folder / target] = text
             value = replaced(value, inner, {**named, "text": text})
             texts[(*at, "text")] = document.path.parent / target
         complete.append(replace(wide, value=value, texts=texts) if texts else wide)
     return tuple(complete), found
 
 
-def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Diagnostic:
+def _text(document: Document, at: Route, home: Path, tree: FileTree) -> str | Diagnostic:
     """Return the text of a file, or what is wrong with the file or its path, which stands at a route."""
     target = str(reach(document.value, at[len(document.prefix) :]))
+    path = home / target
     try:
-        wrong = _refusal(target, path, tree)
-        data = b"" if wrong else tree.read_file(path, MOST_BYTES)
+        wrong = _refusal(target, home, tree)
+        data = b"" if wrong else tree.read_file(path, bounds.TEXT_FILE)
     except OSError as error:
         wrong = ("TF101", f"the file {target} cannot be read: {error.strerror}", "look at the path")
         if error.errno == errno.EFBIG:
@@ -71,8 +74,10 @@ def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Di
         except UnicodeDecodeError:
             garbled = decoded(data, shown(path))
             assert isinstance(garbled, Diagnostic)
+            assert garbled.span
             note = ("the file is named here", document.span(at))
-            return replace(garbled, hint=f"save it as UTF-8; if it is no text, {_ELSEWHERE}", notes=(note,))
+            place = replace(garbled.span, excerpt="")  # its lines are not for everyone to see
+            return replace(garbled, span=place, hint=f"save it as UTF-8; if it is no text, {_ELSEWHERE}", notes=(note,))
         if "\0" not in text:
             return text
         wrong = ("TF102", f"the file {target} has a NUL character, and so is no text", _ELSEWHERE)
@@ -81,15 +86,17 @@ def _text(document: Document, at: Route, path: Path, tree: FileTree) -> str | Di
     return next(iter(Places(documents=(document,)).diagnose([problem])))
 
 
-def _refusal(target: str, path: Path, tree: FileTree) -> tuple[str, str, str] | None:
-    """Say why a path names no file of the repository, as code, message and hint."""
+def _refusal(target: str, home: Path, tree: FileTree) -> tuple[str, str, str] | None:
+    """Say why a path, from a folder, names no file of the repository, as code, message and hint."""
+    path = home / target
     if "://" in target:
         return "TF108", f"{target} is a URL, and no file of this repository", "copy the file here, and name that"
     if path.as_posix() == target or target.startswith(("/", "~")):
         return "TF108", f"the path {target} depends on the machine", "write it relative to this file, such as train.py"
-    if not tree.resolved(path).is_relative_to(tree.root):
-        hint = "name a file inside the repository, and no link that leads out of it"
-        return "TF108", f"the path {target} leads out of the root, {shown(tree.root)}", hint
+    outside = not (at := tree.resolved(path)).is_relative_to(tree.root)
+    if outside or is_hidden(at, tree.root, tree.resolved(home)):
+        leads = f"leads out of the root, {shown(tree.root)}" if outside else "leads to a hidden file"
+        return "TF108", f"the path {target} {leads}", "name a file inside the repository, and no link to another one"
     kind = tree.kind_of(path)
     if kind == "folder":
         return "TF101", f"the path {target} names a folder", "name a file in it"

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from builder import cut
 
+from tfgitops.spec.bounds import FAULTS
 from tfgitops.spec.document import Document
 from tfgitops.spec.yamltext import TextError, parse
-from tfgitops.spec.yamltext.values import MAX_FAULTS
 
 SPECS = sorted((Path(__file__).parents[2] / "cases" / "ok").rglob("*.yaml"))
 
@@ -212,5 +212,5 @@ def test_any_text_is_read_or_refused_in_bounded_time(text: str) -> None:
     try:
         parse(text)
     except TextError as error:
-        assert len(error.diagnostics) <= MAX_FAULTS  # noqa: PT017 - no fault is as good
+        assert len(error.diagnostics) <= FAULTS  # noqa: PT017 - no fault is as good
     assert time.process_time() - start < 20  # seconds: far more than it takes, far less than what is not linear

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from tfgitops.spec import bounds
 from tfgitops.spec.schema.dialects import ONLY_WHOLE, PART, WHOLE, is_formatted
 from tfgitops.spec.schema.formats import complain
 from tfgitops.targets.fits import further
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     Errors = Iterator[ValidationError]
-
-_UNKNOWN_MAX = 100
 
 
 def errors(value: Any, schema: Mapping[str, Any], *, part: bool) -> Errors:
@@ -66,7 +65,7 @@ def _additional(validator: Any, additional: Any, instance: Any, schema: Any) -> 
             yield from _judge(validator, instance[key], additional, key)
         elif "x-more" not in schema or did_you_mean(key, schema.get("properties", {}), cutoff=SURE):
             yield ValidationError("unknown key", path=[key], instance=instance[key])
-            if (unknown := unknown + 1) == _UNKNOWN_MAX:  # who reads a hundred knows about the others
+            if (unknown := unknown + 1) == bounds.UNKNOWN:  # who reads a hundred knows about the others
                 return
 
 

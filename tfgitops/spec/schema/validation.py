@@ -5,8 +5,10 @@ A file may lack what a merged spec must have, and ``null`` and short forms are a
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.places import Places
 from tfgitops.spec.schema.dialects import PART, WHOLE
 
@@ -41,4 +43,4 @@ def validate(value: Any, schema: Mapping[str, Any], at: Route = (), *, part: boo
         from tfgitops.spec.schema.shapeerrors import errors  # noqa: PLC0415 - most specs are right
         from tfgitops.spec.schema.wording import problems  # noqa: PLC0415
 
-        yield from problems([*errors(value, schema, part=part)], value, schema, at)
+        yield from problems([*islice(errors(value, schema, part=part), bounds.SHAPE)], value, schema, at)

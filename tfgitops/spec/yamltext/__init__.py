@@ -2,6 +2,6 @@
 
 from tfgitops.spec.yamltext.textfaults import BLANKS, LOOKALIKES, TextError
 from tfgitops.spec.yamltext.tree import Node, borrowed, compose, has_aliases
-from tfgitops.spec.yamltext.values import parse
+from tfgitops.spec.yamltext.values import measured, parse
 
-__all__ = ["BLANKS", "LOOKALIKES", "Node", "TextError", "borrowed", "compose", "has_aliases", "parse"]
+__all__ = ["BLANKS", "LOOKALIKES", "Node", "TextError", "borrowed", "compose", "has_aliases", "measured", "parse"]

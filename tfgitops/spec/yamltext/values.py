@@ -7,21 +7,18 @@ Only ``true``, ``false``, ``null``, ``~``, an empty value and plain decimal inte
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ruamel.yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from ruamel.yaml.events import StreamEndEvent as _StreamEnd
 
+from tfgitops.spec.bounds import DEPTH, EACH, ENTRIES, EXPANDED, FAULTS, SCALAR
 from tfgitops.spec.yamltext.textfaults import TextError, also_at, fault, refused_characters
 from tfgitops.spec.yamltext.tree import Events, read
 
 if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Diagnostic
     from tfgitops.spec.yamltext.textfaults import Also
-
-MAX_DEPTH: Final = 100
-MAX_VALUES: Final = 1_000_000
-MAX_FAULTS: Final = 100
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _DIGITS = frozenset("-0123456789")
@@ -33,7 +30,13 @@ _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
 _GLUED_KEY = re.compile(r"([A-Za-z][\w-]*) ?:(?!/)")
 _SHAPES: dict[type, str] = {dict: "map", list: "list"}
 _OPEN = object()
-_TOO_DEEP = (f"more than {MAX_DEPTH} levels of nesting", "a spec needs about ten")
+_TOO_DEEP = (f"more than {DEPTH} levels of nesting", "a spec needs about ten")
+_TOO_MANY = (f"more than {ENTRIES:,} entries in one map or list", "split it, such as into several environments")
+_TOO_LONG = (f"a text of more than {SCALAR:,} characters", "put it into a file, the image or a volume")
+_TOO_LARGE = (
+    f"the file holds more than {EXPANDED >> 20} MiB, where each value counts {EACH} bytes",
+    "split it into jobs/*.yaml; write aliases out, or use `defaults` or `from`",
+)
 
 
 def parse(text: str, name: str = "") -> Any:
@@ -41,6 +44,11 @@ def parse(text: str, name: str = "") -> Any:
 
     Raises TextError with all faults of the text, each with its place.
     """
+    return measured(text, name)[0]
+
+
+def measured(text: str, name: str) -> tuple[Any, int]:
+    """Return the value of a text as `parse` does, and its size: that of `bounds.expanded`, but for the keys."""
     try:
         _refuse(text)
         return read(text, lambda events: _Builder(text, events).document())
@@ -77,14 +85,14 @@ class _Builder:
         self._events = events
         self._next = events.next
         self._faults: list[Diagnostic] = []
-        self._count = self._depth = 0
+        self._size = self._depth = 0
         self._anchors: dict[str, Any] = {}
         self._end: Any = None
 
-    def document(self) -> Any:
+    def document(self) -> tuple[Any, int]:
         self._next()  # the stream begins
         if type(self._next()) is _StreamEnd:
-            return None
+            return None, 0
         value = self._value(self._next())
         self._next()  # the document ends
         after = self._next()
@@ -94,11 +102,11 @@ class _Builder:
             self._note(second_document(after.start_mark.line, after.start_mark.column))
         if self._faults:
             raise TextError(self._faults)
-        return value
+        return value, self._size
 
     def _note(self, fault: Diagnostic) -> None:
         self._faults.append(fault)
-        if len(self._faults) == MAX_FAULTS:
+        if len(self._faults) == FAULTS:
             raise TextError(self._faults)
 
     def _blame(self, event: Any, code: str, message: str, hint: str, also: Also | None = None) -> None:
@@ -115,13 +123,13 @@ class _Builder:
         kind = type(event)
         if kind is AliasEvent:
             return self._alias(event)
-        self._count += 1
-        if self._count > MAX_VALUES:
-            self._give_up(event, f"the file holds more than {MAX_VALUES:,} values", "split it into jobs/*.yaml")
         if event.ctag is not None:
             self._refuse_tag(event)
         if kind is ScalarEvent:
             value = self._events.text(event) if self._events.spelled else event.value
+            self._size += EACH + len(value)
+            if len(value) > SCALAR or self._size > EXPANDED:
+                self._refuse_size(len(value), event)
             if event.implicit[0]:
                 value = scalar(value)
         else:
@@ -130,9 +138,15 @@ class _Builder:
             self._anchors[event.anchor] = value
         return value
 
+    def _refuse_size(self, length: int, event: Any) -> NoReturn:
+        self._give_up(event, *(_TOO_LONG if length > SCALAR else _TOO_LARGE))
+
     def _collection(self, event: Any, kind: type) -> Any:
+        self._size += EACH
+        if self._size > EXPANDED:
+            self._refuse_size(0, event)
         self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth > DEPTH:
             self._give_up(event, *_TOO_DEEP)
         if event.anchor:
             self._anchors[event.anchor] = _OPEN
@@ -140,6 +154,8 @@ class _Builder:
         if kind is not MappingStartEvent:
             while type(last := self._next()) is not SequenceEndEvent:
                 value.append(self._value(last))
+                if len(value) > ENTRIES:
+                    self._give_up(last, *_TOO_MANY)
             self._end = last.end_mark
         self._depth -= 1
         return value
@@ -162,6 +178,8 @@ class _Builder:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
                 value.setdefault(key, inner)
+            if len(first) > ENTRIES:
+                self._give_up(event, *_TOO_MANY)
             if spelled and start.flow_style and inner is None:
                 self._refuse_glued(key, event, inner_event)
         self._end = event.end_mark
@@ -204,13 +222,12 @@ class _Builder:
 
     def _copied(self, value: Any, depth: int, alias: Any) -> Any:
         """Copy what an alias stands for: two places of a spec share nothing."""
-        self._count += 1
-        if self._count > MAX_VALUES:
-            message = f"aliases expand this file to more than {MAX_VALUES:,} values"
-            self._give_up(alias, message, "write it out, or use `defaults` or `from`")
+        self._size += EACH + (len(value) if type(value) is str else 0)
+        if self._size > EXPANDED:
+            self._refuse_size(0, alias)
         if not isinstance(value, dict | list):
             return value
-        if depth >= MAX_DEPTH:
+        if depth >= DEPTH:
             self._give_up(alias, *_TOO_DEEP)
         if isinstance(value, list):
             return [self._copied(inner, depth + 1, alias) for inner in value]
