@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import Diagnostic
-from tfgitops.spec.disk import MAX_BYTES, decoded, read_text, shown
+from tfgitops.spec.disk import decoded, read_text, shown
 from tfgitops.spec.document import Document
 from tfgitops.spec.yamltext import TextError, parse
 
@@ -90,9 +91,9 @@ def _file(path: Path) -> str | Diagnostic:
 
 
 def _stdin() -> str | Diagnostic:
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        return Diagnostic(code="TF106", message=f"standard input is larger than {MAX_BYTES >> 20} MiB", hint="split it")
+    data = sys.stdin.buffer.read(bounds.FILE + 1)
+    if len(data) > bounds.FILE:
+        return Diagnostic(code="TF106", message=f"standard input is larger than {bounds.FILE >> 20} MiB", hint="split it")
     return decoded(data, "<stdin>")
 
 
