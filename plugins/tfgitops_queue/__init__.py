@@ -22,6 +22,7 @@ CODES = {
     "QUEUE04": "queues whose parents lead round in a circle",
     "QUEUE05": "a gang that is larger than its queue",
     "QUEUE06": "a capability that limits less than it seems to",
+    "QUEUE07": "queues on more levels than Volcano has",
 }
 
 

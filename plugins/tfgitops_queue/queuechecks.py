@@ -10,6 +10,9 @@ from tfgitops import Job, Note, Problem, did_you_mean
 BUILT_IN = ("default", "root")
 """Queues that Volcano makes itself."""
 
+DEPTH_MAX = 5
+"""The levels of queues below the root that Volcano takes."""
+
 _DECLARE = "declare it under `queues`: `{}: {{external: true}}` if it exists already"
 
 Queues = Mapping[str, Mapping[str, Any]]
@@ -50,6 +53,9 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         circle = " → ".join([*chain, queues[chain[-1]]["parent"]])
         message = f"the queues above '{name}' lead round in a circle: {circle}"
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
+    elif not queue.get("external") and sum(not queues[one].get("external") for one in chain) == DEPTH_MAX + 1:
+        message = f"'{name}' is on level {DEPTH_MAX + 1} of the queues, and Volcano has {DEPTH_MAX}"
+        yield Problem(code="QUEUE07", message=message, at=(*at, "parent"), hint="choose a parent nearer to the root")
 
 
 def parents(queues: Queues) -> dict[str, str]:

@@ -7,6 +7,7 @@ import re
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,7 +29,8 @@ _TEMPORARY = ".tfgitops-"
 _MODE = 0o644
 _LINK = "is a link, and nothing is written through links"
 _PAUSE = 0.05  # seconds between two looks at a lock
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+_FOLDER_MODE = 0o755
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # nothing that is there already is opened: a named pipe would not let go
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
 State = Literal["missing", "stale", "edited", "orphan", "foreign"]
@@ -99,10 +101,11 @@ def _state(text: str | None, expected: str | None) -> State | None:
     return "stale" if expected is not None else "orphan"
 
 
-def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]) -> None:
+def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference], done: list[Difference]) -> None:
     """Write the files that differ, and remove our files that no spec compiles to; leave foreign files alone.
 
-    ``differences`` are those that `compare` returned. Raises CompileError if a file cannot be written.
+    ``differences`` are those that `compare` returned; ``done`` takes each one that is settled. Raises CompileError if a
+    file cannot be written.
     """
     wanted = _texts(files)
     top = folder / MANIFESTS
@@ -112,6 +115,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
                 replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
             elif difference.state != "foreign":
                 (top / difference.path).unlink()
+            done.append(difference)
         _tidy(top)
     except OSError as error:
         hint = "see its permissions, and the room on the disk; the next build mends the rest"
@@ -140,11 +144,17 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
 
 
 def _create(path: str, _flags: int) -> int:
+    """Create a temporary file anew, and the folders above it, with modes that are the same under each umask."""
     try:
         return os.open(path, _NEW, _MODE)
     except FileNotFoundError:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, _NEW, _MODE)
+        above = [*takewhile(lambda folder: not folder.exists(), Path(path).parents)]
+        for folder in reversed(above):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(_FOLDER_MODE)
+    except FileExistsError:  # of a killed build
+        os.unlink(path)  # noqa: PTH108
+    return os.open(path, _NEW, _MODE)
 
 
 def _tidy(top: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import alone, apply, compare
@@ -25,7 +25,8 @@ class Delivery:
     """What became of one environment; ``done`` unless something kept it from being written or compared.
 
     ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
-    where there is no spec any more. ``restarts`` are the jobs that would restart by accident.
+    where there is no spec any more. ``written`` are the differences that were settled before a fault. ``restarts`` are
+    the jobs that would restart by accident.
     """
 
     folder: Path
@@ -33,6 +34,7 @@ class Delivery:
     compiled: Compiled | None
     done: bool = False
     differences: Sequence[Difference] = ()
+    written: list[Difference] = field(default_factory=list)
     restarts: Sequence[Restart] = ()
     pins: Sequence[str] = ()
     diagnostics: Sequence[Diagnostic] = ()
@@ -89,4 +91,4 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> N
     changes_queues = any("/queue-" in difference.path for difference in one.differences)
     if one.compiled and changes_queues and not consent.queues_at_once:
         guard.let_pass(one.compiled)
-    apply(one.folder, one.files, one.differences)
+    apply(one.folder, one.files, one.differences, one.written)

@@ -34,7 +34,7 @@ def changed_files(one: Delivery, *, check: bool) -> list[tuple[str, str]]:
     top = shown(one.folder / MANIFESTS)
     wanted = {file.path for file in one.files}
     found = []
-    for difference in one.differences if one.done else ():
+    for difference in one.differences if one.done else one.written:
         state = difference.state
         if state == "edited" and not check and difference.path not in wanted:
             state = "orphan"
@@ -59,7 +59,12 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     yield from _shortened(told, everything=check or verbose)
     yield from _folders(one)
     if not one.done:
-        yield f"{named(one.folder)}: {'not checked, for the errors above' if check else 'nothing written'}"
+        told = "not checked, for the errors above" if check else "nothing written"
+        if one.written:
+            told = f"stopped when {len(one.written)} of {counted(len(one.differences), 'file')} were written"
+        elif one.pins:
+            told = "the spec has new pins, and no manifest is written"
+        yield f"{named(one.folder)}: {told}"
     elif one.files or one.differences:
         yield f"{named(one.folder)}: {_total(one.compiled)}: {_summary(one, check=check)}"
 
