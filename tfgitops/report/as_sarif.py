@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from tfgitops import __version__
 from tfgitops.plugins.plain import printable
+from tfgitops.report.as_json import dumped
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": list(_results(found, rules, checkout)),
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return dumped({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ascii_only=True)
 
 
 def _driver(rules: Iterable[str], codes: Mapping[str, str]) -> dict[str, Any]:

@@ -59,14 +59,17 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     yield from _shortened(told, everything=check or verbose)
     yield from _folders(one)
     if not one.done:
-        told = "not checked, for the errors above" if check else "nothing written"
-        if one.written:
-            told = f"stopped when {len(one.written)} of {counted(len(one.differences), 'file')} were written"
-        elif one.pins:
-            told = "the spec has new pins, and no manifest is written"
-        yield f"{named(one.folder)}: {told}"
+        yield f"{named(one.folder)}: {_stopped(one, check=check)}"
     elif one.files or one.differences:
         yield f"{named(one.folder)}: {_total(one.compiled)}: {_summary(one, check=check)}"
+
+
+def _stopped(one: Delivery, *, check: bool) -> str:
+    if one.written:
+        return f"stopped when {len(one.written)} of {counted(len(one.differences), 'file')} were written"
+    if one.pins:
+        return "the spec has new pins, and no manifest is written"
+    return "not checked, for the errors above" if check else "nothing written"
 
 
 def _folders(one: Delivery) -> Iterator[str]:
