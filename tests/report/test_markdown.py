@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tfgitops.compiler.write import Difference
+from tfgitops.plugins.plain import printable
 from tfgitops.report import review_text
 from tfgitops.report.markdown import code, plain, row
 from tfgitops.report.review_markdown import LIMIT, render
@@ -25,11 +26,11 @@ MEANING = re.compile(r"@|#|://|www\.|!|~|\$|\^|&|<|>|\[|\]|\*|_|:\w+:|\bGH-\d|[a
 """What GitHub or GitLab looks for in text that is no code."""
 
 PIECES = [
-    "`", "``", "```", "~~~", "@team", "@org/team", "#1", "org/repo#1", "!7", "GH-12", "<details>", "</details>", "<!--", "-->",
-    "<script>", "<b a='", "](http://x)", "![i](http://x)", "[a]: http://x", "http://x.y", "www.x.com", "a@b.co", ":tada:", "|",
-    "\\", "\\|", "\\`", "*", "**", "_", "__x__", "~~", "$x$", "&#64;x", "&amp;", "\n", "\n\n", "\r", "\u2028", "\x1b[31m", "- ",
-    "1. ", "> ", "# ", "===", "---", "    ", "/close", "::error::x", "##[error]x", "\u202e", "a", "b-c", " ", ".", ":", "(", ")",
-    "'", '"', "é", "/",
+    "`", "``", "```", "~~~", "@team", "@org/team", "#1", "org/repo#1", "!7", "GH-12", "<details>", "</details>",
+    "<!--", "-->", "<script>", "<b a='", "](http://x)", "![i](http://x)", "[a]: http://x", "http://x.y", "www.x.com",
+    "a@b.co", ":tada:", "|", "\\", "\\|", "\\`", "*", "**", "_", "__x__", "~~", "$x$", "&#64;x", "&amp;", "\n", "\n\n",
+    "\r", "\u2028", "\x1b[31m", "- ", "1. ", "> ", "# ", "===", "---", "    ", "/close", "::error::x", "##[error]x",
+    "\u202e", "a", "b-c", " ", ".", ":", "(", ")", "'", '"', "é", "/",
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join)
 
@@ -67,20 +68,7 @@ def test_a_sentence_stays_one_paragraph_of_text_and_code(text: str) -> None:
     assert _structure(f"- {plain(text)} x")[2:3] == _structure("- a x")[2:3]
     assert [kind for kind, _ in _structure(f"- {plain(text)} x")] == [kind for kind, _ in _structure("- a x")]
     shown = "".join(token.content for one in READER.parse(f"x {plain(text)}") for token in one.children or ())
-    assert (
-        re.sub(r"\s", "", shown)[1:].replace("`", "")
-        in (
-            re.sub(r"\s", "", _printed(text)).replace("`", ""),
-            "",
-        )
-        or text.strip() == ""
-    )
-
-
-def _printed(text: str) -> str:
-    from tfgitops.plugins.plain import printable  # noqa: PLC0415
-
-    return printable(text)
+    assert re.sub(r"[\s`]", "", shown) == re.sub(r"[\s`]", "", f"x{printable(text)}")
 
 
 @given(HOSTILE, HOSTILE)
@@ -97,8 +85,8 @@ def test_a_row_has_the_cells_that_it_was_given(one: str, other: str) -> None:
 
 def _review(text: str, number: int = 1) -> Review:
     """Return a review with a text in each place where one can stand."""
-    old = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": text, "labels": {"tfgitops/job": text}},
-           "spec": {"tasks": []}}  # fmt: skip
+    old = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": []}}
+    old["metadata"] = {"name": text, "labels": {"tfgitops/job": text}}
     other = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "spec": {}}
     fields = (FieldChange(("spec", "a"), ("spec", "a"), f"spec.{text}", text, f"{text}2"),)
     runs = tuple(
@@ -106,7 +94,7 @@ def _review(text: str, number: int = 1) -> Review:
         for n in range(number)
     )
     span = Span(file=text, line=1, column=1)
-    cause = Cause(span=span, route=(text,), label=text, gone=False)
+    cause = Cause(span=span, route=(text,), own=True)
     group = Group(causes=(cause,), changes=runs, also={f"{text}0": (cause,)})
     objects = tuple(
         Change(verdict=verdict, path=text, before=other, after=other, fields=fields, hard=fields, reason=text)
@@ -114,8 +102,9 @@ def _review(text: str, number: int = 1) -> Review:
         for _ in range(number)
     )  # fmt: skip
     one = EnvironmentReview(
-        name=text, folder=Path("x"), state="compared", cluster=text, changes=(*runs, *objects), groups=(group,), unchanged=1,
-        differences=(Difference(path=text, state="stale"),) * number, pinned=(text,) * number, notes=(text,) * number,
+        name=text, folder=Path("x"), state="compared", cluster=text, changes=(*runs, *objects), groups=(group,),
+        unchanged=1, differences=(Difference(path=text, state="stale"),) * number, pinned=(text,) * number,
+        notes=(text,) * number,
     )  # fmt: skip
     amounts = (Amount(resource="cpu", title=text, before=0, after=1),)
     queues = tuple(
@@ -128,7 +117,7 @@ def _review(text: str, number: int = 1) -> Review:
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=40)
 @given(HOSTILE.filter(str.strip))
 @example("``@team``</details>")
 def test_a_review_means_the_same_whatever_a_stranger_wrote(text: str) -> None:
@@ -136,8 +125,8 @@ def test_a_review_means_the_same_whatever_a_stranger_wrote(text: str) -> None:
     assert not re.search(r"^\s*/", render(_review(text)), re.MULTILINE)  # a quick action of GitLab
 
 
-@pytest.mark.parametrize("text", ["a" * 70_000, "a " * 40_000, "`" * 70_000, "@x" * 40_000, "é|" * 40_000])
-@pytest.mark.parametrize("number", [1, 20, 60])
+@pytest.mark.parametrize("text", ["a" * 70_000, "` " * 40_000])
+@pytest.mark.parametrize("number", [1, 7])
 def test_a_review_fits_into_a_comment_however_long_its_texts_are(text: str, number: int) -> None:
     written = render(_review(text, number))
     assert len(written) <= LIMIT

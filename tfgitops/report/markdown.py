@@ -30,7 +30,7 @@ def plain(text: str) -> str:
     for index, part in enumerate(_QUOTED.split(_cut(text, _TEXT_MAX))):
         piece = code(part) if index % 2 else re.sub(r"\S+", _word, part)
         written += " " * (written.endswith("`") and piece.startswith("`")) + piece  # else their backticks would join
-    return written
+    return written.strip() or code("")
 
 
 def _word(found: re.Match[str]) -> str:
@@ -61,5 +61,7 @@ def row(cells: Iterable[str]) -> str:
 
 
 def _cut(text: str, most: int) -> str:
+    if len(text) > 8 * most:  # a secret that is cut here is not shown
+        text = f"{text[: 4 * most]}{text[-4 * most :]}"
     text = printable(text)
     return text if len(text) <= most else f"{text[: most * 3 // 4]}…{text[-most // 8 :]}"

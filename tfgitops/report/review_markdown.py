@@ -99,8 +99,9 @@ def _blocks(review: Review) -> Iterator[Block]:
     for one in review.environments:
         if not words.has_news(one):
             continue
+        state = words.state(one)
         cluster = "" if one.state == "broken" else f", cluster {plain(one.cluster)}"
-        yield Block(head=["", f"#### {plain(one.name)}{cluster}{plain(words.state(one))}"])
+        yield Block(head=["", f"#### {plain(one.name)}{cluster}{state and plain(state)}"])
         first, *others = _TITLES
         yield from _objects(one, first)
         for group in one.groups:
@@ -189,7 +190,7 @@ def _queues(review: Review) -> Iterator[Block]:
     for queue, amounts in changed:
         name = plain(queue)
         for title, *numbers, limit in amounts:
-            rows.append(row([name, plain(title), *numbers, plain(limit)]))
+            rows.append(row([name, plain(title), *numbers, limit and plain(limit)]))
             name = ""
     columns = "| queue | asked for by its jobs | before | after | change | capability |"
     head = ["", "#### Queues", "", columns, "|---|---|---:|---:|---:|---|"]
