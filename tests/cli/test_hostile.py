@@ -193,3 +193,71 @@ def test_a_spec_that_was_committed_before_its_build_asks_nothing(repository: Rep
     repository.build()
     repository.commit("the manifests")
     assert run("build", "--check").exit_code == 0
+
+
+WHOLE = {
+    "TF102": lambda path: path.write_bytes(b"\xff\xfea\0"),
+    "TF106": lambda path: path.write_bytes(b"#" * ((16 << 20) + 1)),
+}
+
+
+@pytest.mark.parametrize("code", WHOLE)
+def test_what_is_said_of_a_whole_file_is_said_at_its_first_line(code: str) -> None:
+    WHOLE[code](SPEC)
+    (problem,) = json.loads(run("validate", "--format", "json").stdout)["problems"]
+    assert (problem["code"], problem["file"], problem["line"]) == (code, str(SPEC), 1)
+    assert f"::error file={SPEC},line=1,endLine=1,col=1" in run("validate", "--format", "github").stdout
+    assert f"--> {SPEC}:1:1" in run("validate").stderr
+
+
+def test_an_unreadable_file_is_told_at_its_first_line() -> None:
+    os.mkfifo(PROD / "jobs.yaml")
+    SPEC.unlink()
+    SPEC.symlink_to("jobs.yaml")
+    (problem,) = json.loads(run("validate", "--format", "json").stdout)["problems"]
+    assert (problem["code"], problem["file"], problem["line"]) == ("TF101", str(SPEC), 1)
+
+
+NAMES = {
+    "CON": "device",
+    "aux.prod": "device",
+    "x.": "ends with a dot",
+    "a:b": "has a character",
+    "PROD": "stands beside 'prod'",
+}
+
+
+@pytest.mark.parametrize(("name", "why"), NAMES.items())
+def test_a_folder_that_no_other_system_can_have_is_a_warning(name: str, why: str) -> None:
+    put(Path("environments", name, "environment.yaml"), f"cluster: other\n{HEAD}{TRAIN}")
+    result = run("validate", f"environments/{name}")
+    assert "warning[TF110]: the name" in result.stderr
+    assert why in result.stderr
+    assert result.exit_code == 0
+
+
+HOSTILE = ["::error::x", "a\x1b[31mb", "##[error]x", "a\rb", "`x`@all", "a b", "\u202ex"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_drives_neither_a_terminal_nor_a_pipeline(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(Path("environments", name, "environment.yaml"), f"cluster: other\n{HEAD}{TRAIN}")
+    put(Path("environments", name, "manifests/workloads/x.yaml"), "a: b\n")
+    monkeypatch.chdir("environments")
+    for command in (
+        "validate",
+        "build",
+        "build --check",
+        "build --check -q",
+        "build -v",
+        "images",
+        "explain",
+        "review",
+        "lock",
+    ):
+        words = command.split()
+        result = run(*words, *([] if command == "lock" else [name]))
+        shown = result.stdout + result.stderr
+        assert "Traceback" not in shown
+        assert not [char for char in shown if not char.isprintable() and char != "\n"], (command, shown)
+        assert not re.search(r"^\s*::\w|##\w*\[", shown, re.MULTILINE), (command, shown)

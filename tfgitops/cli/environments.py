@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.compiler.session import Session, compile_all, open_session
 from tfgitops.plugins.discovery import discover
+from tfgitops.plugins.plain import printable
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import is_there, shown
 from tfgitops.spec.project import SPEC, find_environments, find_root, read_project
@@ -52,7 +53,7 @@ def compiled(session: Session, found: list[Diagnostic], *, strict: bool = False)
 def _progress(total: int) -> Callable[[int, Path], None]:
     def tell(index: int, folder: Path) -> None:
         if total > 1 and sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[Kcompiling {shown(folder)} ({index + 1} of {total})")
+            sys.stderr.write(f"\r\x1b[Kcompiling {printable(shown(folder))} ({index + 1} of {total})")
             if index + 1 == total:
                 sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -75,7 +76,7 @@ def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
     from tfgitops.compiler.write import alone  # noqa: PLC0415 - for commands that write alone
 
-    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
+    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {printable(shown(folder))}\n"))
 
 
 def plugins_here(without: Iterable[str] | None = None) -> Plugins:

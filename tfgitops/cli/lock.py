@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfgitops.cli.commandapp import Paths, Quiet, Without
 from tfgitops.cli.environments import opened
 from tfgitops.compiler.versionlock import versions, write_lock
+from tfgitops.plugins.plain import printable
 from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import shown
 
@@ -16,5 +17,8 @@ def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -
         raise CompileError(session.plugins.faults)
     path = write_lock(session)
     if not quiet:
-        print(f"{shown(path)}: " + ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items()))
+        print(
+            f"{printable(shown(path))}: "
+            + ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items())
+        )
     return 0

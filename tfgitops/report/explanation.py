@@ -73,7 +73,7 @@ def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str 
             for planned in compiled.objects
         ]
         if paper:
-            return "".join(f"{line}\n" for line in table(rows, paper.paint))
+            return "".join(f"{line}\n" for line in table([[*map(printable, row)] for row in rows], paper.paint))
         return {"objects": [dict(zip(("object", "name", "manifest"), row, strict=True)) for row in rows]}
     provenance = Provenance(environment, plugins)
     planned = select(compiled, wanted)
@@ -253,7 +253,7 @@ def _job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
     more = f"add a field's name, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
     parts = [rows, _images(summary), _name(summary, paper.width - _INDENT), [("more", more)]]
     head, images, name, last = (
-        [f"{paper.paint('bold', label.ljust(_INDENT))}{text}" for label, text in part] for part in parts
+        [f"{paper.paint('bold', label.ljust(_INDENT))}{printable(text)}" for label, text in part] for part in parts
     )
     return "\n".join([*head, "", *_roles(summary, paper), "", *images, "", *name, "", *last]) + "\n"
 
