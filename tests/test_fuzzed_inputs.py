@@ -233,6 +233,8 @@ def test_a_spec_at_the_base(repository: Repository, lines: list[str]) -> None:
 @FUZZED
 @given(said=st.data())
 def test_what_git_says(repository: Repository, said: Any) -> None:
+    repository.git("checkout", "--quiet", "--force", "change")
+    repository.git("clean", "--quiet", "--force")
     repository.base(("tf:2.21", "tf:2.22"))
     real = history.run_git
 
@@ -250,4 +252,3 @@ def test_what_git_says(repository: Repository, said: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(history, "run_git", fuzzed)
         _told("review --against main", "build --check", "build")
-    repository.git("checkout", "--quiet", "--force", "change")

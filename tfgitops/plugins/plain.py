@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.secrets import masked
+from tfgitops.targets.secrets import masked, masked_value
 from tfgitops.targets.volcano.identity import short_digest
 
 if TYPE_CHECKING:
@@ -132,3 +133,9 @@ def escaped(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def dumped(document: Any, *, ascii_only: bool) -> str:
+    """Write a JSON document without secrets, in which no line is a command to a CI system."""
+    text = json.dumps(masked_value(document), indent=2, ensure_ascii=ascii_only)
+    return re.sub(r"##(?=\w*\[)", r"#\\u0023", text) + "\n"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any
 
-from tfgitops.targets.secrets import masked_value
+from tfgitops.plugins.plain import dumped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,12 +28,6 @@ def render(diagnostics: Iterable[Diagnostic], files: Iterable[tuple[str, str]] =
 def json_document(**parts: Any) -> str:
     """Return a document of the present version with some parts, in their order."""
     return dumped({"version": VERSION, **parts}, ascii_only=False)
-
-
-def dumped(document: Any, *, ascii_only: bool) -> str:
-    """Write a document without secrets, in which no line is a command to a CI system."""
-    text = json.dumps(masked_value(document), indent=2, ensure_ascii=ascii_only)
-    return re.sub(r"##(?=\w*\[)", r"#\\u0023", text) + "\n"
 
 
 def problems(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:

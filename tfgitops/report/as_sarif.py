@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tfgitops import __version__
-from tfgitops.plugins.plain import printable
-from tfgitops.report.as_json import dumped
+from tfgitops.plugins.plain import dumped, printable
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:

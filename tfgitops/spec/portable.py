@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,10 @@ _FORBIDDEN = re.compile(r'[<>:"\\|?*\x00-\x1f]')
 
 def awkward_names(folder: Path, documents: Sequence[Document], tree: FileTree) -> Iterator[Diagnostic]:
     """Yield a warning for each name of an environment's folders and files that Windows or macOS cannot check out."""
-    places = {path: document for document in documents for path in (document.path, *document.path.parents)}
+    places: dict[Path, Document] = {}
+    for document in documents:
+        path = type(folder)(os.path.normpath(document.path))
+        places |= dict.fromkeys((path, *path.parents), document)
     for path, document in places.items():
         if path.is_relative_to(tree.root) and path != tree.root and (why := _awkward(path.name)):
             yield _warning(path, why, document)
