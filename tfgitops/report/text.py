@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfgitops.plugins.plain import defused, escaped, printable
 from tfgitops.spec.diagnostics import counted
+from tfgitops.targets.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -85,7 +86,7 @@ def _place(span: Span, margin: int, style: Style) -> Iterator[str]:
 def excerpt(span: Span) -> tuple[str, int, int]:
     """Return the source line as it is shown, the display column where the carets start, and their number."""
     column = span.column - 1
-    line, width = defused(span.excerpt), max(1, span.width)
+    line, width = defused(masked(span.excerpt)), max(1, span.width)
     before, marked, after = line[:column], line[column : column + width], line[column + width :]
     if len(line) > WIDTH:
         room = WIDTH // 2
