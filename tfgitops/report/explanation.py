@@ -82,7 +82,7 @@ def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str 
     job = environment.job_of(planned.manifest) if planned.own else None
     if job and field is None:
         told = summarize(planned, job, provenance)
-        return _job_summary(told, manifest, paper) if paper else {**head, "job": _job_json(told)}
+        return _job_summary(told, manifest, paper) if paper else head | {"job": _job_json(told)}
     at = route_of(planned, environment, field or ".", provenance)
     found = fields(planned, at, provenance)
     if not paper:

@@ -20,7 +20,7 @@ _TEXT_MAX = 1500
 _QUOTED = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"""([('"]*)(\S*?)([)'".,;:]*)""").fullmatch
 _TAME = re.compile(
-    r"""(?![-+]+\Z|\d+[.)]\Z|.*\bwww\.|.*\bGH-\d)(?:[^\W_]|[-.,;'"()/=+→…?]|:(?=\d|\W*\Z))+""", re.IGNORECASE
+    r"""(?![-+]+\Z|\d+[.)]\Z|.*www\.|.*\bGH-\d)(?:[^\W_]|[-.,;'"()/=+→…?]|:(?=\d|\W*\Z))+""", re.IGNORECASE
 ).fullmatch
 
 
