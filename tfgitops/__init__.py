@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from tfgitops.targets.nearest import did_you_mean
     from tfgitops.targets.routes import Route
+    from tfgitops.targets.secrets import Secret, secrets_of
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ _HOMES = {
     ),
     "targets.nearest": ("did_you_mean",),
     "targets.routes": ("Route",),
+    "targets.secrets": ("Secret", "secrets_of"),
 }  # fmt: skip
 
 
@@ -75,8 +77,8 @@ __getattr__ = fetcher(globals(), _HOMES)
 
 __all__ = [
     "API_VERSION", "GPUS", "Accelerator", "Compiled", "Environment", "File", "Image", "Job", "Note", "Object", "Patch",
-    "Plugins", "PodImage", "Problem", "Role", "Route", "SchemaFragment", "View", "Words", "__version__",
+    "Plugins", "PodImage", "Problem", "Role", "Route", "SchemaFragment", "Secret", "View", "Words", "__version__",
     "claimed_devices", "compile_environment", "did_you_mean", "discover", "duration", "gang_pods", "hookimpl",
     "is_extended", "named_by_content", "near_device", "parse_image", "pod_images", "pod_requests", "quantity",
-    "read_schema", "server_labels", "server_objects", "unnamed_resources",
+    "read_schema", "secrets_of", "server_labels", "server_objects", "unnamed_resources",
 ]  # fmt: skip

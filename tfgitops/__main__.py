@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _ERRORS = 2
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -27,6 +28,9 @@ def main() -> None:
         from tfgitops.cli import app  # noqa: PLC0415 - imports leave garbage, too, and may open files
 
         app()
+    except KeyboardInterrupt:  # before a command began, or after it ended
+        sys.stderr.write("interrupted\n")
+        sys.exit(detach(_INTERRUPTED))
     except SystemExit as end:
         sys.exit(detach(end.code if isinstance(end.code, int) else int(end.code is not None)))
     finally:

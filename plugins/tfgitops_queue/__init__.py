@@ -23,6 +23,7 @@ CODES = {
     "QUEUE05": "a gang that is larger than its queue",
     "QUEUE06": "a capability that limits less than it seems to",
     "QUEUE07": "a job that would start in a queue which is drained",
+    "QUEUE08": "queues on more levels than Volcano has",
 }
 
 

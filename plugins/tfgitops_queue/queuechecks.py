@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from tfgitops import Job, Note, Problem, did_you_mean
@@ -10,6 +11,10 @@ from tfgitops import Job, Note, Problem, did_you_mean
 BUILT_IN = ("default", "root")
 """Queues that Volcano makes itself."""
 
+DEPTH_MAX = 5
+"""The levels of queues below the root that Volcano takes."""
+
+_CHAIN_MAX = 64  # a longer circle is too deep in any case
 _DECLARE = "declare it under `queues`: `{}: {{external: true}}` if it exists already"
 
 Queues = Mapping[str, Mapping[str, Any]]
@@ -50,11 +55,14 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         hint = did_you_mean(parent, [*others, "root"], among="the queues are", otherwise=_DECLARE.format(parent))
         message = f"the parent of '{name}', '{parent}', is not known"
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
-    chain = list(above(name, queues))
+    chain = list(islice(above(name, queues), _CHAIN_MAX))
     if queues[chain[-1]].get("parent") in chain:
         circle = " → ".join([*chain, queues[chain[-1]]["parent"]])
         message = f"the queues above '{name}' lead round in a circle: {circle}"
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
+    elif not queue.get("external") and sum(not queues[one].get("external") for one in chain) == DEPTH_MAX + 1:
+        message = f"'{name}' is on level {DEPTH_MAX + 1} of the queues, and Volcano has {DEPTH_MAX}"
+        yield Problem(code="QUEUE08", message=message, at=(*at, "parent"), hint="choose a parent nearer to the root")
 
 
 def parents(queues: Queues) -> dict[str, str]:

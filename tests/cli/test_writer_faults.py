@@ -242,7 +242,7 @@ def test_what_a_build_of_another_branch_left_is_mended(branches: Repository, bra
     branches.git("checkout", "--quiet", "--force", branch)
     for one in results:
         one.folder.mkdir(exist_ok=True)
-        write.apply(one.folder, one.files, write.compare(one.folder, one.files))
+        write.apply(one.folder, one.files, write.compare(one.folder, one.files), [])
     assert run("build", "--restart-all", "--queues-at-once").exit_code == 0
     assert run("build", "--check").exit_code == 0
     assert branches.git("status", "--porcelain") == ""

@@ -61,3 +61,10 @@ def test_a_policy_that_never_takes_effect_is_told(compile_spec: Callable[..., Re
 )
 def test_a_policy_that_may_take_effect_is_silent(compile_spec: Callable[..., Result], job: str) -> None:
     assert compile_spec(f"jobs:\n  train: {{image: tf, {job}}}\n").compiled.diagnostics == ()
+
+
+def test_tolerations_that_an_overlay_replaces_are_judged_too(compile_spec: Callable[..., Result]) -> None:
+    worker = "{replicas: 2, tolerations: [{key: a, operator: Exists, value: b}], pod: {spec: {tolerations: null}}}"
+    result = compile_spec(f"jobs: {{train: {{image: tf, worker: {worker}}}}}")
+    assert result.codes == ["TF501"], result.text
+    assert "takes no value" in result.text

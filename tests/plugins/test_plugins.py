@@ -529,7 +529,7 @@ def test_an_object_of_rbac_may_have_a_name_with_colons(repository: Plugged) -> N
 def test_nothing_is_written_that_is_no_file_of_a_folder(path: str, tmp_path: Path) -> None:
     """Whatever went wrong before: the last stage looks for itself."""
     files = [File(path=path, text="x")]
-    for write in (lambda: compare(tmp_path, files), lambda: apply(tmp_path, files, [])):
+    for write in (lambda: compare(tmp_path, files), lambda: apply(tmp_path, files, [], [])):
         with pytest.raises(CompileError) as caught:
             write()
         assert [found.code for found in caught.value.diagnostics] == ["TF602"]

@@ -71,9 +71,9 @@ def test_a_spec_of_a_version_compiles_as_it_did_or_the_changelog_tells(
     if request.config.getoption("tfgitops_refresh") and not sections(CHANGELOG)[version][0]:
         for environment in find_environments(HERE / version):
             compiled = compile_environment(environment, plugins, Project(root=HERE / version))
-            apply(environment, compiled.files, compare(environment, compiled.files))
+            apply(environment, compiled.files, compare(environment, compiled.files), [])
             differences = compare_bootstrap(environment, compiled.bootstrap)
-            apply(environment, compiled.bootstrap, differences, BOOTSTRAP)
+            apply(environment, compiled.bootstrap, differences, [], BOOTSTRAP)
     assert [*unannounced(HERE / version, plugins)] == []
 
 
@@ -99,7 +99,7 @@ def released(tmp_path: Path, plugins: Plugins) -> Path:
     head = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
     (folder / "environment.yaml").write_text(f"{head}jobs: {{train: {{image: 'tf:1', worker: 1}}}}\n")
     compiled = compile_environment(folder, plugins)
-    apply(folder, compiled.files, compare(folder, compiled.files))
+    apply(folder, compiled.files, compare(folder, compiled.files), [])
     manifest = folder / "manifests/workloads/job-train.yaml"
     manifest.write_text(manifest.read_text().replace("maxRetry: 100", "maxRetry: 3"))
     return tmp_path / "0.1.0"

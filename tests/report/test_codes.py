@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 ENTRIES = reference(discover().plugins)
 NEEDS_MORE = "A spec alone cannot show this code, because"
 NOT_BY_A_SPEC = {
-    "TF102", "TF206", "TF401", "TF404", "TF601", "TF602", "TF603", "TF604", "TF605", "TF606", "TF607", "TF611", "TF612",
+    "TF102", "TF110", "TF206", "TF401", "TF404", "TF601", "TF602", "TF603", "TF604", "TF605", "TF606", "TF607", "TF611",
+    "TF612",
     "TF613", "TF614", "TF615", "TF701", "TF803", "TF901", "TF902", "FILE05",
 }  # fmt: skip
 REPOSITORY = {

@@ -117,7 +117,7 @@ def test_a_stranger_starts_no_command_by_the_name_of_a_folder(spec: Path) -> Non
     folder = Path("environments/x\n::add-mask::a,title=b: c%0A")
     folder.mkdir()
     (folder / "environment.yaml").write_text(HEAD + "jobs: {train: {image: 'tf:2.21', wroker: 2}}\n")
-    (line,) = run("validate").stdout.splitlines()
+    *_, line = run("validate").stdout.splitlines()
     properties = read(line)[1]
     assert properties["file"] == "environments/x\\n::add-mask::a,title=b: c%0A/environment.yaml"
     assert properties["title"] == "TF201"

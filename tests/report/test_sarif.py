@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from tfgitops import __version__, compile_environment
 from tfgitops.report import as_sarif
 from tfgitops.report.checkout import Checkout
+from tfgitops.targets.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,13 +152,14 @@ def test_every_bad_case_is_a_good_log_and_its_snippets_are_what_the_files_say(ca
     for diagnostic, result in zip(compiled.diagnostics, found, strict=True):
         told = result["message"]["text"]
         for part in (diagnostic.message, diagnostic.found, diagnostic.expected, diagnostic.hint):
-            assert not part.isprintable() or part.replace("](", "] (") in told
+            assert not part.isprintable() or masked(part).replace("](", "] (") in told
         assert len(result.get("relatedLocations", ())) == len(diagnostic.all_notes)
         for place in places(result):
             region = place["region"]
             if "snippet" in region:
                 text = (REPOSITORY / unquote(place["artifactLocation"]["uri"])).read_text(encoding="utf-8")
                 line = text.split("\n")[region["startLine"] - 1]
+                line = masked(line)
                 assert place["contextRegion"]["snippet"]["text"] == line.rstrip("\r")
                 assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == region["snippet"]["text"]
 

@@ -103,11 +103,3 @@ def test_a_block_that_one_side_has_is_said_in_a_word(repository: Repository) -> 
     repository.git("branch", "--quiet", "--force", "main")
     repository.prod(("    pod: {spec: {securityContext: {runAsUser: 1000}}}\n", ""))
     assert "pod securityContext (gone)" in repository.review().stdout
-
-
-def test_what_a_spec_holds_cannot_break_out_of_the_markdown(repository: Repository) -> None:
-    evil = "a`b</details>|@team\\n# Hi"
-    repository.prod(("env: {LR: 0.1}", f'env: {{LR: "{evil}"}}'))
-    text = repository.review("--format", "markdown").stdout
-    assert '``"a`b</details>\\|@team\\n# Hi"``' in text
-    assert "\n# Hi" not in text

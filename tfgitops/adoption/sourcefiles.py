@@ -93,7 +93,8 @@ def _file(path: Path) -> str | Diagnostic:
 def _stdin() -> str | Diagnostic:
     data = sys.stdin.buffer.read(bounds.FILE + 1)
     if len(data) > bounds.FILE:
-        return Diagnostic(code="TF106", message=f"standard input is larger than {bounds.FILE >> 20} MiB", hint="split it")
+        message = f"standard input is larger than {bounds.FILE >> 20} MiB"
+        return Diagnostic(code="TF106", message=message, hint="split it")
     return decoded(data, "<stdin>")
 
 

@@ -46,6 +46,7 @@ def build(
     from tfgitops.compiler.compiled import documents
     from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
     from tfgitops.pins.deliver import deliver
+    from tfgitops.plugins.plain import printable
     from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines
     from tfgitops.report.show import show
     from tfgitops.spec.diagnostics import has_errors
@@ -78,7 +79,7 @@ def build(
     if format_ == "text":
         told = [line for one in delivered for line in lines(one, check=check, verbose=verbose)]
         if quiet:
-            told = [f"{word}  {path}" for word, path in files if check]
+            told = [f"{word}  {printable(path)}" for word, path in files if check]
         elif verbose:
             sys.stdout.write(exceptions(results))
         sys.stdout.write("".join(f"{line}\n" for line in told))

@@ -73,5 +73,6 @@ def one_environment(path: Path) -> Path:
 def undisturbed(folder: Path) -> AbstractContextManager[None]:
     """Keep builds off an environment while its spec is edited."""
     from tfgitops.compiler.write import alone
+    from tfgitops.plugins.plain import printable
 
-    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {shown(folder)}\n"))
+    return alone(folder, lambda: sys.stderr.write(f"waiting for a build of {printable(shown(folder))}\n"))

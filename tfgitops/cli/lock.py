@@ -9,6 +9,7 @@ def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -
     """Record the versions of the compiler and the plugins in tfgitops.lock."""
     from tfgitops.cli.environments import opened
     from tfgitops.compiler.versionlock import versions, write_lock
+    from tfgitops.plugins.plain import printable
     from tfgitops.spec.diagnostics import CompileError
     from tfgitops.spec.disk import shown
 
@@ -17,5 +18,6 @@ def lock(paths: Paths = None, no_plugin: Without = None, quiet: Quiet = False) -
         raise CompileError(session.plugins.faults)
     path = write_lock(session)
     if not quiet:
-        print(f"{shown(path)}: " + ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items()))
+        used = ", ".join(f"{name} {version[:19]}" for name, version in versions(session).items())
+        print(f"{printable(shown(path))}: {used}")
     return 0

@@ -21,6 +21,7 @@ def validate(
     """Make every check, and write nothing."""
     from tfgitops.cli.environments import compiled, opened
     from tfgitops.compiler.versionlock import check_lock
+    from tfgitops.plugins.plain import printable
     from tfgitops.report.buildreport import exceptions
     from tfgitops.report.show import show
     from tfgitops.spec.disk import shown
@@ -32,5 +33,5 @@ def validate(
     if format_ == "text" and not quiet:
         print(exceptions(results) if verbose else "", end="")
         for one in results:
-            print(f"{shown(one.folder)}: {'valid' if one.ok else 'not valid'}")
+            print(f"{printable(shown(one.folder))}: {'valid' if one.ok else 'not valid'}")
     return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.diagnostics import Severity
     from tfgitops.spec.project import Project
 
+_NUMBER = re.compile(r"(?<![^.])[0-9]{1,9}(?![^.])")
 _HEAD = "# Written by `tfgitops lock`: the versions that build these manifests.\n"
 
 
@@ -128,5 +130,5 @@ def _difference(name: str, recorded: str | None, used: str | None) -> str:
 
 
 def _newer(one: str, other: str) -> bool:
-    first, second = ([int(part) for part in version.split(".") if part.isdigit()] for version in (one, other))
+    first, second = ([*map(int, _NUMBER.findall(version))] for version in (one, other))
     return first > second

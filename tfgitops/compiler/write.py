@@ -7,6 +7,7 @@ import re
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MODE = 0o644
 _LINK = "is a link, and nothing is written through links"
 _PAUSE = 0.05  # seconds between two looks at a lock
+_FOLDER_MODE = 0o755
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
@@ -133,10 +135,17 @@ def _is_own_place(path: str, text: str) -> bool:
     return listing or holds_its_object(path, value)
 
 
-def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference], place: str = MANIFESTS) -> None:
+def apply(
+    folder: Path,
+    files: Iterable[File],
+    differences: Iterable[Difference],
+    done: list[Difference],
+    place: str = MANIFESTS,
+) -> None:
     """Write the files that differ, and remove our files that no spec compiles to; leave foreign files alone.
 
-    ``differences`` are those that `compare` returned. Raises CompileError if a file cannot be written.
+    ``differences`` are those that `compare` returned; ``done`` takes each one that is settled. Raises CompileError if a
+    file cannot be written.
     """
     wanted = _texts(files)
     top = folder / place
@@ -146,6 +155,7 @@ def apply(folder: Path, files: Iterable[File], differences: Iterable[Difference]
                 replace_file(f"{top}/{difference.path}", wanted[difference.path].encode())
             elif difference.state == "orphan":
                 _remove(top, difference.path)
+            done.append(difference)
     except OSError as error:
         hint = "see its permissions, and the room on the disk; the next build mends the rest"
         raise unwritable(top, error, hint) from error
@@ -170,13 +180,17 @@ def replace_file(path: Path | str, data: bytes, mode: int = _MODE) -> None:
 
 
 def _create(path: str, data: bytes, mode: int) -> None:
+    """Create a file anew, and the folders above it, with modes that are the same under each umask."""
     try:
         handle = os.open(path, _NEW, _MODE)
     except FileNotFoundError:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        above = [*takewhile(lambda folder: not folder.exists(), Path(path).parents)]
+        for folder in reversed(above):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(_FOLDER_MODE)
         handle = os.open(path, _NEW, _MODE)
     try:
-        os.fchmod(handle, mode)  # whatever the umask
+        os.fchmod(handle, mode)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]

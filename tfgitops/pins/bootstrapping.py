@@ -68,7 +68,7 @@ def bootstrap_environment(
                 raise CompileError(again.diagnostics)
             done = Delivery(folder=again.folder, given=compiled, compiled=again, done=True)
             done.bootstrap = compare_bootstrap(again.folder, again.bootstrap)
-            apply(again.folder, again.bootstrap, done.bootstrap, BOOTSTRAP)
+            apply(again.folder, again.bootstrap, done.bootstrap, [], BOOTSTRAP)
     except EditError as error:
         block = ", ".join(f"{key}: {value}" for key, value in settings.items())
         hint = f"write `gitops: {controller}` and `bootstrap: {{{block}}}` by hand, then run `tfgitops build`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfgitops.compiler.write import alone, apply, compare, compare_bootstrap
@@ -26,7 +26,7 @@ class Delivery:
 
     ``given`` is the environment as it was compiled first, ``compiled`` as it was written, with new pins; both are None
     where there is no spec any more. ``differences`` are those of the manifests, ``bootstrap`` those of the files beside
-    them. ``restarts`` are the jobs that would restart by accident.
+    them, ``written`` the first of these, up to a fault. ``restarts`` are the jobs that would restart by accident.
     """
 
     folder: Path
@@ -35,6 +35,7 @@ class Delivery:
     done: bool = False
     differences: Sequence[Difference] = ()
     bootstrap: Sequence[Difference] = ()
+    written: list[Difference] = field(default_factory=list)
     restarts: Sequence[Restart] = ()
     pins: Sequence[str] = ()
     diagnostics: Sequence[Diagnostic] = ()
@@ -104,6 +105,6 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> N
     if one.compiled and changes_queues and not consent.queues_at_once:
         guard.let_pass(one.compiled)
     one.bootstrap = compare_bootstrap(one.folder, one.beside)
-    apply(one.folder, one.files, one.differences)
+    apply(one.folder, one.files, one.differences, one.written)
     if one.bootstrap:
-        apply(one.folder, one.beside, one.bootstrap, BOOTSTRAP)
+        apply(one.folder, one.beside, one.bootstrap, one.written, BOOTSTRAP)

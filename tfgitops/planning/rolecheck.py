@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec.diagnostics import Problem, Words
+from tfgitops.targets.kubernetes.pod import judge_template
 from tfgitops.targets.shell.command import STRING_MAX, script_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def check_role(job: Job, role: Role) -> Iterator[Problem]:
     yield from _check_scripts(job, role)
     if "ports" in role.data:
         yield from _check_ports(job, role)
+    if "tolerations" in role.data:
+        yield from _check_tolerations(job, role)
 
 
 def check_workdir(job: Job) -> Iterator[Problem]:
@@ -40,6 +43,18 @@ def check_workdir(job: Job) -> Iterator[Problem]:
         message = f"Kubernetes does not expand {job.data['workdir']} as a working directory"
         hint = "let the command change to it, as in `cd /log/$(RUN) && …`"
         yield Problem(code="TF305", message=message, at=(*job.route, "workdir"), hint=hint)
+
+
+def _check_tolerations(job: Job, role: Role) -> Iterator[Problem]:
+    """Judge the tolerations of a role that no manifest has, because an overlay replaces them."""
+    if any("tolerations" in ((holder.data.get("pod") or {}).get("spec") or {}) for holder in (job, role)):
+        pod = {"containers": [{"name": "any", "image": "any"}], "tolerations": role.data["tolerations"]}
+        for fault in judge_template({"spec": pod}):
+            if fault.at[:2] == ("spec", "tolerations"):
+                yield Problem(
+                    code="TF501", message=fault.message, at=(*role.route, *fault.at[1:]), found=fault.found,
+                    expected=fault.expected, hint=fault.hint,
+                )  # fmt: skip
 
 
 def _check_lengths(role: Role) -> Iterator[Problem]:

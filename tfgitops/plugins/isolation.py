@@ -15,7 +15,7 @@ from tfgitops.plugins.faults import MovedError, OutOfTimeError
 from tfgitops.plugins.plain import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _AGAIN = 0.5
 """Seconds until the limit raises again, where Python dropped the first exception, as it does in a ``__del__``."""
@@ -31,7 +31,7 @@ def isolated(plugin: str, seconds: float) -> Iterator[None]:
     """
     aside, before = Aside(plugin), _working_directory()
     try:
-        with redirect_stdout(aside), time_limit(seconds):
+        with redirect_stdout(aside), time_limit(seconds), _no_exit():
             yield
     finally:
         aside.end_line()
@@ -40,6 +40,27 @@ def isolated(plugin: str, seconds: float) -> Iterator[None]:
             os.chdir(before)
     if before and after != before:
         raise MovedError(f"changed the working directory to {after}")
+
+
+@contextmanager
+def _no_exit() -> Iterator[None]:
+    """Raise SystemExit where the body would end this process at once: no test would fail, and nothing be written."""
+    process = os.getpid()
+    real = {name: getattr(os, name) for name in ("_exit", "execv", "execve")}
+
+    def refused(name: str) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            if os.getpid() != process:  # a child may
+                return real[name](*arguments)
+            raise SystemExit(f"os.{name} would end the compiler")
+
+        return call
+
+    vars(os).update({name: refused(name) for name in real})
+    try:
+        yield
+    finally:
+        vars(os).update(real)
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.targets.secrets import masked, masked_value
 from tfgitops.targets.volcano.identity import short_digest
 
 if TYPE_CHECKING:
@@ -109,8 +111,31 @@ def brief(value: Any, most: int = 80) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", text)[:most]
 
 
+_COMMAND = re.compile(r"(?<!\S)::(?=[\w-])|##(?=\w*\[)")
+"""How a line of a log can be a command to a CI system, such as ``::error::`` or ``##[error]``."""
+
+
 def printable(text: str) -> str:
-    """Show control characters as escapes, so that a name in a spec cannot drive the terminal."""
+    """Return a text as people may see it: control characters as escapes, no commands to a CI system, no secrets.
+
+    A name in a spec so drives neither a terminal nor a pipeline.
+    """
+    return escaped(defused(masked(text)))
+
+
+def defused(text: str) -> str:
+    """Return a text of the same length in which nothing is a command to a CI system."""
+    return _COMMAND.sub(lambda match: match[0][0] + "·", text) if "::" in text or "##" in text else text
+
+
+def escaped(text: str) -> str:
+    """Show control characters as escapes."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def dumped(document: Any, *, ascii_only: bool) -> str:
+    """Write a JSON document without secrets, in which no line is a command to a CI system."""
+    text = json.dumps(masked_value(document), indent=2, ensure_ascii=ascii_only)
+    return re.sub(r"##(?=\w*\[)", r"#\\u0023", text) + "\n"

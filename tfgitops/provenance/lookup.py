@@ -9,6 +9,7 @@ from tfgitops.provenance.fields import FieldError, find, written
 from tfgitops.spec.diagnostics import CompileError, Diagnostic
 from tfgitops.targets.nearest import did_you_mean
 from tfgitops.targets.routes import leaves, value_at
+from tfgitops.targets.secrets import key_of, masked_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,11 @@ class Field:
     at: Route
     value: Any
     origins: tuple[Origin, ...]
+
+    @property
+    def shown(self) -> Any:
+        """The value without secrets."""
+        return masked_value(self.value, key_of(self.name))
 
     @property
     def winners(self) -> tuple[Origin, ...]:

@@ -17,6 +17,7 @@ from tfgitops.spec.places import role_depth
 from tfgitops.spec.project import find_root
 from tfgitops.targets.gitops import argocd_annotations, flux_annotations
 from tfgitops.targets.routes import MISSING, leaves, reach, value_at
+from tfgitops.targets.secrets import masked_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,11 @@ class Origin:
     won: bool = False
     at: Route = ()
     spec: str = ""
+
+    @property
+    def shown(self) -> Any:
+        """The value without secrets."""
+        return masked_value(self.value, str(self.route[-1]) if self.route else "")
 
     @property
     def file(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfgitops.plugins.plain import printable
+from tfgitops.plugins.plain import escaped, printable
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _command(diagnostic: Diagnostic, checkout: Checkout) -> str:
         last = span.column + max(1, span.width) - 1  # as the API of checks counts: the last one that is marked
         properties |= {"line": span.line, "endLine": span.line, "col": span.column, "endColumn": last}
     properties["title"] = diagnostic.code
-    listed = ",".join(f"{key}={printable(str(value)).translate(_IN_PROPERTIES)}" for key, value in properties.items())
+    listed = ",".join(f"{key}={escaped(str(value)).translate(_IN_PROPERTIES)}" for key, value in properties.items())
     level = "notice" if diagnostic.severity == "note" else diagnostic.severity
     return f"::{level} {listed}::{_message(diagnostic, checkout).translate(_DATA)}\n"
 

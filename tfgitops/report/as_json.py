@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from tfgitops.plugins.plain import dumped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +27,7 @@ def render(diagnostics: Iterable[Diagnostic], files: Iterable[tuple[str, str]] =
 
 def json_document(**parts: Any) -> str:
     """Return a document of the present version with some parts, in their order."""
-    return json.dumps({"version": VERSION, **parts}, indent=2, ensure_ascii=False) + "\n"
+    return dumped({"version": VERSION, **parts}, ascii_only=False)
 
 
 def problems(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tfgitops import __version__
-from tfgitops.plugins.plain import printable
+from tfgitops.plugins.plain import dumped, printable
 from tfgitops.report.text import explained
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def render(diagnostics: Iterable[Diagnostic], checkout: Checkout, codes: Mapping
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
         "results": list(_results(found, rules, checkout)),
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return dumped({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ascii_only=True)
 
 
 def _driver(rules: Iterable[str], codes: Mapping[str, str]) -> dict[str, Any]:

@@ -32,10 +32,11 @@ _CHECKED = {
 def changed_files(one: Delivery, *, check: bool) -> list[tuple[str, str]]:
     """Return a word and the path of each file that was changed, or with ``check`` is different."""
     words = {state: state for state in _DONE} if check else _DONE
-    places = ((MANIFESTS, one.differences), (BOOTSTRAP, one.bootstrap)) if one.done else ()
-    return [
+    places = ((MANIFESTS, one.differences), (BOOTSTRAP, one.bootstrap))
+    found = [
         (words[found.state], f"{shown(one.folder / place)}/{found.path}") for place, some in places for found in some
     ]
+    return found if one.done else found[: len(one.written)]
 
 
 def as_diagnostics(files: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
@@ -55,9 +56,18 @@ def lines(one: Delivery, *, check: bool, verbose: bool) -> Iterator[str]:
     yield from _shortened(told, everything=check or verbose)
     yield from _folders(one)
     if not one.done:
-        yield f"{named(one.folder)}: {'not checked, for the errors above' if check else 'nothing written'}"
+        yield f"{named(one.folder)}: {_stopped(one, check=check)}"
     elif one.files or one.differences or one.bootstrap:
         yield f"{named(one.folder)}: {_total(one.compiled)}: {_summary(one, check=check)}"
+
+
+def _stopped(one: Delivery, *, check: bool) -> str:
+    if one.written:
+        total = counted(len(one.differences) + len(one.bootstrap), "file")
+        return f"stopped when {len(one.written)} of {total} were written"
+    if one.pins:
+        return "the spec has new pins, and no manifest is written"
+    return "not checked, for the errors above" if check else "nothing written"
 
 
 def _folders(one: Delivery) -> Iterator[str]:

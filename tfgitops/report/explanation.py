@@ -21,6 +21,7 @@ from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.disk import shown
 from tfgitops.spec.yamltext import compose
 from tfgitops.targets.routes import value_at
+from tfgitops.targets.secrets import masked_value
 from tfgitops.targets.volcano.identity import DIGITS, MUTABLE_JOB, MUTABLE_TASK
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str 
             for planned in compiled.objects
         ]
         if paper:
-            return "".join(f"{line}\n" for line in table(rows, paper.paint))
+            return "".join(f"{line}\n" for line in table([[*map(printable, row)] for row in rows], paper.paint))
         return {"objects": [dict(zip(("object", "name", "manifest"), row, strict=True)) for row in rows]}
     provenance = Provenance(environment, plugins)
     planned = select(compiled, wanted)
@@ -81,7 +82,7 @@ def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str 
     job = environment.job_of(planned.manifest) if planned.own else None
     if job and field is None:
         told = summarize(planned, job, provenance)
-        return _job_summary(told, manifest, paper) if paper else {**head, "job": _job_json(told)}
+        return _job_summary(told, manifest, paper) if paper else head | {"job": _job_json(told)}
     at = route_of(planned, environment, field or ".", provenance)
     found = fields(planned, at, provenance)
     if not paper:
@@ -94,7 +95,7 @@ def answer(compiled: Compiled, plugins: Plugins, wanted: str | None, field: str 
 
 def _field_json(found: Field) -> dict[str, Any]:
     origins = [_origin_json(origin) for origin in found.origins]
-    return {"field": found.name, "route": list(found.at), "value": found.value, "origins": origins}
+    return {"field": found.name, "route": list(found.at), "value": found.shown, "origins": origins}
 
 
 def _job_json(found: Summary) -> dict[str, Any]:
@@ -121,14 +122,14 @@ def _job_json(found: Summary) -> dict[str, Any]:
 def _origin_json(origin: Origin) -> dict[str, Any]:
     return {
         "layer": origin.layer, "through": origin.through, "won": origin.won, "route": list(origin.route),
-        "value": origin.value, **place(origin.span), "note": origin.note,
+        "value": origin.shown, **place(origin.span), "note": origin.note,
     }  # fmt: skip
 
 
 def _chain(heading: str, field: Field, paper: Paper) -> str:
     """Return one field: its value, and all that gave one, the strongest first, the winner marked."""
     lines = [f"{paper.paint('bold', heading)}  {field.name}", ""]
-    lines += [f"  {printable(line)}" for line in _value(field.value).split("\n")]
+    lines += [f"  {printable(line)}" for line in _value(field.shown).split("\n")]
     lines += ["", *_origins(field.origins, paper)]
     return "\n".join(lines) + "\n"
 
@@ -177,7 +178,8 @@ def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
 
 def _said(origin: Origin) -> str:
     """Return the route and the value of an origin on one short line."""
-    line = " ".join((origin.text or _value(origin.value)).split())
+    same = origin.shown == origin.value  # else it has a secret, as its text has
+    line = " ".join(((same and origin.text) or _value(origin.shown)).split())
     value = "null, which removes it" if origin.value is None else printable(line)
     text = f"{_key_of(origin.route)}: {value}" if origin.route else value
     return text if columns(text) <= _SAID_AT_MOST else text[: _SAID_AT_MOST - 1] + "…"
@@ -192,7 +194,7 @@ def _blame(heading: str, manifest: Any, at: Route, fields: Sequence[Field], pape
     value, base = value_at(manifest, at), at
     if at and (isinstance(at[-1], str) or not isinstance(value, dict)):
         value, base = {str(at[-1]): value}, at[:-1]
-    text = emit(value)
+    text = emit(masked_value(value, str(at[-1]) if at else ""))
     tree = compose(text)
     assert tree is not None
     sources = {_line(tree, field.at[len(base) :]): _gutter(field, paper.folder) for field in fields}
@@ -251,7 +253,7 @@ def _job_summary(summary: Summary, manifest: str, paper: Paper) -> str:
     more = f"add a field's name, such as spec.tasks[{summary.parts[0].name}].replicas, or . for all"
     parts = [rows, _images(summary), _name(summary, paper.width - _INDENT), [("more", more)]]
     head, images, name, last = (
-        [f"{paper.paint('bold', label.ljust(_INDENT))}{text}" for label, text in part] for part in parts
+        [f"{paper.paint('bold', label.ljust(_INDENT))}{printable(text)}" for label, text in part] for part in parts
     )
     return "\n".join([*head, "", *_roles(summary, paper), "", *images, "", *name, "", *last]) + "\n"
 

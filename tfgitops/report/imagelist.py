@@ -87,7 +87,7 @@ def _rows(uses: Iterable[ImageUse]) -> Iterator[tuple[str, str, str]]:
     """Yield environment, job or object, and the part that uses the image: roles that are alike share a row."""
     for (environment, owner, part), alike in groupby(sorted(uses, key=_place), key=_place):
         roles = ", ".join(sorted(use.role for use in alike if use.role))
-        yield environment, owner, printable(": ".join(filter(None, (roles, part))))
+        yield printable(environment), printable(owner), printable(": ".join(filter(None, (roles, part))))
 
 
 def _place(use: ImageUse) -> tuple[str, str, str]:

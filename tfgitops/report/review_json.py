@@ -66,7 +66,7 @@ def _change(change: Change, causes: Iterable[Cause]) -> Json:
 
 
 def _field(field: FieldChange, *, hard: bool) -> Json:
-    values = {"before": field.before, "after": field.after}
+    values = dict(zip(("before", "after"), field.shown, strict=True))
     return {"path": field.path, "immutable": hard} | {k: value for k, value in values.items() if value is not MISSING}
 
 

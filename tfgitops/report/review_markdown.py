@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import re
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from tfgitops.plugins.plain import printable
+from tfgitops.report.markdown import code, html_code, plain, row
 from tfgitops.report.text import totals
 from tfgitops.review import phrases as words
-from tfgitops.spec.diagnostics import counted
+from tfgitops.spec.diagnostics import a_few, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,13 +82,14 @@ def _length(lines: Iterable[str]) -> int:
 
 def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     """Return the Markdown of a review; problems are counted, and shown elsewhere."""
-    compared = f"Compared with {_code(review.ref)}, merge base {_code(review.commit[:10])}."
+    compared = f"Compared with {code(review.ref)}, merge base {code(review.commit[:10])}."
     head = [MARK, f"### tfgitops: {words.headline(review)}", "", compared]
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
-    tail = [*_queues(review), *_risks(review.risks), *_stale(review)]
-    body, left_out = fit(_blocks(review), LIMIT - _LAST - _length((*head, *tail)))
-    if left_out:
+    room = LIMIT - _LAST - _length(head)
+    tail, left_out = fit([*_queues(review), *_risks(review.risks), *_stale(review)], room // 2)
+    body, more = fit(_blocks(review), room - _length(tail))
+    if left_out := left_out + more:
         body += ["", f"*{counted(left_out, 'part')} left out, to fit into one comment: run `tfgitops review`.*"]
     return "\n".join([*head, *body, *tail]).rstrip() + "\n"
 
@@ -100,8 +99,9 @@ def _blocks(review: Review) -> Iterator[Block]:
     for one in review.environments:
         if not words.has_news(one):
             continue
-        cluster = "" if one.state == "broken" else f", cluster {_plain(one.cluster)}"
-        yield Block(head=["", f"#### {_plain(one.name)}{cluster}{_plain(words.state(one))}"])
+        state = words.state(one)
+        cluster = "" if one.state == "broken" else f", cluster {plain(one.cluster)}"
+        yield Block(head=["", f"#### {plain(one.name)}{cluster}{state and plain(state)}"])
         first, *others = _TITLES
         yield from _objects(one, first)
         for group in one.groups:
@@ -109,9 +109,9 @@ def _blocks(review: Review) -> Iterator[Block]:
         for verdict in others:
             yield from _objects(one, verdict)
         if one.notes:
-            yield Block(head=[""], rows=[f"- {_plain(note)}" for note in one.notes])
+            yield Block(head=[""], rows=[f"- {plain(note)}" for note in one.notes])
         if one.pinned:
-            yield Block(head=["", f"Kept by a pin: {', '.join(one.pinned[:_ITEMS_MAX])}."])
+            yield Block(head=["", f"Kept by a pin: {a_few([*map(plain, one.pinned)], _ITEMS_MAX)}."])
         if one.changes and one.unchanged:
             yield Block(head=["", f"Unchanged: {words.unchanged(one)}."])
 
@@ -126,7 +126,7 @@ def _objects(one: EnvironmentReview, verdict: Verdict) -> Iterator[Block]:
 
 
 def _folded(head: Sequence[str], rows: Sequence[str], summary: str, more: str = Block.more) -> Block:
-    opened = f"<details><summary>{html.escape(printable(summary))}</summary>"
+    opened = f"<details><summary>{summary}</summary>"
     return Block(head=[*head, opened, ""], rows=rows, tail=["", "</details>"], more=more)
 
 
@@ -135,99 +135,81 @@ def _group(group: Group, review: Review) -> Block:
     changes = group.changes
     number = f"{len(changes)} trainings start" if len(changes) > 1 else "1 training starts"
     reasons = ", ".join(
-        f"{_code(label)}" + (f" ({_plain(place)})" if place else "") for label, place in words.why(group, review)
+        f"{code(label)}" + (f" ({plain(place)})" if place else "") for label, place in words.why(group, review)
     )
     said, own = words.shared_fields(changes)
     fields = [f"- {one}" for one in _fields(said)]
     head = ["", f"**{number} anew** because of {reasons}", *([""] if fields else []), *fields, ""]
     same = not group.also and not any(own.values())
     columns = ["training", "run that ends", "run that starts", *([] if same else ["what differs"])]
-    title = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    title = [row(columns), "|" + "---|" * len(columns)]
     rows = [_row(change, None if same else own.get(change.path, ()), group) for change in changes]
     more = "| … and {} more" + " |" * len(columns)
     if len(changes) <= _OPEN_ROWS:
         return Block(head=[*head, *title], rows=rows, more=more)
-    first = ", ".join(change.title for change in changes[:_OPEN_ROWS])
+    first = ", ".join(html_code(change.title) for change in changes[:_OPEN_ROWS])
     folded = _folded(head, rows, f"{first} and {len(changes) - _OPEN_ROWS} more", more)
     return replace(folded, head=[*folded.head, *title])
 
 
 def _row(change: Change, own: Sequence[words.Field] | None, group: Group) -> str:
-    row = f"| {_plain(change.title)} | {_code(change.old_name)} | {_code(change.new_name)} |"
-    if own is None:
-        return row
-    also = [
-        f"also because of {_code(label)} ({_plain(place)})"
-        for label, place in map(words.reason, group.also.get(change.path, ()))
-    ]
-    return f"{row} {'; '.join([*_fields(own), *also])} |"
+    cells = [plain(change.title), code(change.old_name), code(change.new_name)]
+    if own is not None:
+        also = [
+            f"also because of {code(label)} ({plain(place)})"
+            for label, place in map(words.reason, group.also.get(change.path, ()))
+        ]
+        cells.append("; ".join([*_fields(own), *also]))
+    return row(cells)
 
 
 def _fields(said: Sequence[words.Field]) -> Iterator[str]:
     """Yield each of the first few fields, and a word for the rest."""
     shown, rest = words.few(said)
     for name, before, after in shown:
-        yield f"{_plain(name)}: {_code(before)} → {_code(after)}" if before or after else _plain(name)
+        yield f"{plain(name)}: {code(before)} → {code(after)}" if before or after else plain(name)
     if rest:
         yield rest
 
 
 def _change(change: Change) -> str:
-    name = f"**{_plain(change.title)}**" if change.is_job else f"{change.kind} **{_plain(change.title)}**"
+    name = f"**{plain(change.title)}**" if change.is_job else f"{plain(change.kind)} **{plain(change.title)}**"
     if change.verdict == "renamed":
-        return f"- {_code(change.old_name)} → {_code(change.new_name)}"
+        return f"- {code(change.old_name)} → {code(change.new_name)}"
     if change.verdict in ("added", "removed"):
-        return f"- {name}" + (f" as {_code(change.new_name or change.old_name)}" if change.is_job else "")
-    said = [*_fields(words.fields_of(change)), *([_plain(change.reason)] if change.reason else [])]
+        return f"- {name}" + (f" as {code(change.new_name or change.old_name)}" if change.is_job else "")
+    said = [*_fields(words.fields_of(change)), *([plain(change.reason)] if change.reason else [])]
     return f"- {name}: {'; '.join(said)}"
 
 
-def _queues(review: Review) -> Iterator[str]:
+def _queues(review: Review) -> Iterator[Block]:
     changed = words.queue_table(review)
     if not changed:
         return
-    yield from ["", "#### Queues", "", "| queue | asked for by its jobs | before | after | change | capability |"]
-    yield "|---|---|---:|---:|---:|---|"
-    for queue, rows in changed[:_ITEMS_MAX]:
-        name = f" {_plain(queue)}"
-        for title, before, after, change, limit in rows:
-            yield f"|{name} | {_plain(title)} | {before} | {after} | {change} |{limit and f' {limit}'} |"
+    rows = []
+    for queue, amounts in changed:
+        name = plain(queue)
+        for title, *numbers, limit in amounts:
+            rows.append(row([name, plain(title), *numbers, limit and plain(limit)]))
             name = ""
-    if len(changed) > _ITEMS_MAX:
-        yield f"| and {len(changed) - _ITEMS_MAX} more | | | | | |"
+    columns = "| queue | asked for by its jobs | before | after | change | capability |"
+    head = ["", "#### Queues", "", columns, "|---|---|---:|---:|---:|---|"]
+    tail = []
     if review.broken:
-        yield from ["", f"Without {', '.join(map(_code, review.broken[:_ITEMS_MAX]))}."]
+        tail += ["", f"Without {a_few([*map(code, review.broken)], _ITEMS_MAX)}."]
     if review.beside:
-        yield from ["", f"With the jobs of {', '.join(map(_code, review.beside[:_ITEMS_MAX]))}, not reviewed here."]
+        tail += ["", f"With the jobs of {a_few([*map(code, review.beside)], _ITEMS_MAX)}, not reviewed here."]
+    yield Block(head=head, rows=rows, tail=tail, more="| … and {} more rows | | | | | |")
 
 
-def _risks(risks: Sequence[Risk]) -> Iterator[str]:
+def _risks(risks: Sequence[Risk]) -> Iterator[Block]:
     if risks:
-        yield from ["", "#### What can go wrong", ""]
-    yield from (f"- {_plain(risk.environment)}: {_plain(risk.said)}" for risk in risks[:_ITEMS_MAX])
-    if len(risks) > _ITEMS_MAX:
-        yield f"- and {len(risks) - _ITEMS_MAX} more"
+        rows = [f"- {plain(risk.environment)}: {plain(risk.said)}" for risk in risks]
+        yield Block(head=["", "#### What can go wrong", ""], rows=rows)
 
 
-def _stale(review: Review) -> Iterator[str]:
+def _stale(review: Review) -> Iterator[Block]:
     if found := words.stale(review):
-        few = ", ".join(f"{state} {_code(path)}" for state, path in found[:_STALE_MAX])
-        few += f" and {len(found) - _STALE_MAX} more" if len(found) > _STALE_MAX else ""
-        yield from ["", f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"]
-
-
-def _plain(text: str) -> str:
-    """Escape what Markdown, HTML or the site would take for more than text; in backticks bars alone."""
-    parts = re.split(r"(`[^`\n]+`)", printable(text))
-    return "".join(
-        part.replace("|", "\\|") if index % 2 else re.sub(r"([\\*_{}\[\]<>|#~@])", r"\\\1", part).replace("@", "&#64;")
-        for index, part in enumerate(parts)
-    ).replace("\\&#64;", "&#64;")
-
-
-def _code(text: str) -> str:
-    """Write a value as code, whatever is in it; in a table a bar must be escaped even there."""
-    text = printable(text).replace("|", "\\|") or " "
-    fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+        few = a_few([f"{state} {code(path)}" for state, path in found], _STALE_MAX)
+        said = f"> **The committed manifests are not as the specs say**: run `tfgitops build`. {few}"
+        yield Block(head=["", said])

@@ -37,7 +37,7 @@ def render(review: Review, *, colour: bool = False, verbose: bool = False) -> st
         page.queues(), page.risks(), page.stale(),
     ]  # fmt: skip
     headline = words.headline(review)
-    head = f"{headline[:1].upper()}{headline[1:]} (against {review.ref}, merge base {review.commit[:10]})"
+    head = f"{headline[:1].upper()}{headline[1:]} (against {printable(review.ref)}, merge base {review.commit[:10]})"
     lines = [page.paint("bold", line) for line in textwrap.wrap(head, _WIDTH)]
     for part in parts:
         found = list(part)
@@ -67,7 +67,7 @@ class _Page:
         for note in one.notes:
             yield from _wrapped(f"note: {printable(note)}", 2)
         if one.pinned:
-            yield from _wrapped(f"kept by a pin: {', '.join(one.pinned)}", 2)
+            yield from _wrapped(f"kept by a pin: {printable(', '.join(one.pinned))}", 2)
         if one.changes and one.unchanged:
             yield f"  unchanged: {words.unchanged(one)}"
 
@@ -164,10 +164,9 @@ def _shortened(lines: Sequence[str], most: int, more: str = "{}") -> Sequence[st
 
 def _run(change: Change, width: int) -> list[str]:
     """Name a job and its runs on one line, or on three where they are long."""
-    line = f"    {change.title:<{width}}  {change.old_name} → {change.new_name}"
-    if len(line) <= _WIDTH:
-        return [line]
-    return [f"    {change.title}", f"        {change.old_name}", f"      → {change.new_name}"]
+    title, old, new = map(printable, (change.title, change.old_name, change.new_name))
+    line = f"    {title:<{width}}  {old} → {new}"
+    return [line] if len(line) <= _WIDTH else [f"    {title}", f"        {old}", f"      → {new}"]
 
 
 def _wrapped(text: str, indent: int, bullet: str = "") -> list[str]:

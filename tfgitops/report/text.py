@@ -7,8 +7,9 @@ import unicodedata
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tfgitops.plugins.plain import printable
+from tfgitops.plugins.plain import defused, escaped, printable
 from tfgitops.spec.diagnostics import counted
+from tfgitops.targets.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -85,14 +86,14 @@ def _place(span: Span, margin: int, style: Style) -> Iterator[str]:
 def excerpt(span: Span) -> tuple[str, int, int]:
     """Return the source line as it is shown, the display column where the carets start, and their number."""
     column = span.column - 1
-    line, width = span.excerpt, max(1, span.width)
+    line, width = defused(masked(span.excerpt)), max(1, span.width)
     before, marked, after = line[:column], line[column : column + width], line[column + width :]
     if len(line) > WIDTH:
         room = WIDTH // 2
         before = before if len(before) <= room else "…" + before[-room:]
         marked = marked if len(marked) <= room else marked[:room] + "…"
         after = after if len(after) <= room // 2 else after[: room // 2] + "…"
-    before, marked, after = (printable(part.replace("\t", " ")) for part in (before, marked, after))
+    before, marked, after = (escaped(part.replace("\t", " ")) for part in (before, marked, after))
     return before + marked + after, columns(before), max(1, columns(marked))
 
 

@@ -14,6 +14,7 @@ from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
 from tfgitops.targets.memo import by_content, packed
 from tfgitops.targets.routes import MISSING, Route
+from tfgitops.targets.secrets import key_of, learn, masked_value
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
 from tfgitops.targets.volcano.lookalikes import frame, is_clean
@@ -54,6 +55,11 @@ class FieldChange:
     def gone(self) -> bool:
         """Whether only the earlier manifest has it."""
         return self.after is MISSING
+
+    @property
+    def shown(self) -> tuple[Any, Any]:
+        """The values before and after, without secrets."""
+        return masked_value(self.before, key_of(self.path)), masked_value(self.after, key_of(self.path))
 
 
 def field_changes(
@@ -239,6 +245,8 @@ def compared(path: str, before: Json, after: Json) -> Change:
     """Return what becomes of one object, or of a job whose next run has another name."""
     other, jobs = identity(before) != identity(after), is_job(before) and is_job(after)
     fields = tuple(_job_fields(before, after) if jobs else field_changes(before, after))
+    if any(type(one.was[-1]) is int for one in fields):  # the option before it is not shown
+        learn(before)
     hard = tuple(one for one in fields if (not is_mutable(one.at) if jobs else is_immutable(before, after, one.at)))
     verdict: Verdict = "new run" if other else "refused" if hard else "in place" if fields else "unchanged"
     reason = ""

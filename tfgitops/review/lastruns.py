@@ -14,7 +14,7 @@ from tfgitops.spec.disk import is_there
 from tfgitops.spec.project import SPEC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from tfgitops.compiler.compiled import Compiled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.review.changes import Change
     from tfgitops.review.history import Base
     from tfgitops.spec.committed import Header
-    from tfgitops.spec.model import Environment
+    from tfgitops.spec.model import Environment, Job
 
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: '?([^\s']+)'?$", re.MULTILINE)
 _NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: '?([^\s']+)'?$", re.MULTILINE)
@@ -70,6 +70,7 @@ class LastRuns:
         self._clusters: dict[str, str | None] = {}
         self._present: dict[str, Environment | None] = {}
         self._specs: dict[str, bytes] = {}
+        self._blocks: dict[str, list[Mapping[str, Job]]] = {}
 
     @cached_property
     def head(self) -> Base | None:
@@ -152,8 +153,6 @@ class LastRuns:
 
     def pinned(self, environment: Environment, planned: Planned, ran: Ran) -> bool:
         """Tell whether HEAD pins a job and has its block as it is now, so that it was not changed to be in force."""
-        from tfgitops.review.committedspecs import CommittedSpec  # noqa: PLC0415 - for jobs that were pinned
-
         head, job = self.head, str(planned.because[-1])
         if head is None:
             return False
@@ -162,11 +161,37 @@ class LastRuns:
             self._specs[ran.home] = b"".join(head.read(path for path in head.blobs if path.startswith(own)).values())
         if ran.name.encode() not in self._specs[ran.home]:  # most jobs were not pinned
             return False
-        then = replace(head, moves={head.path(environment.folder): ran.home})
-        root, schema = self._session.project.root, self._session.plugins.schema
-        spec = CommittedSpec(now=environment, base=then, root=root, schema=schema, jobs={job}).environment
-        past = spec.by_name.get(job) if spec else None
+        past = self._past(environment, head, ran.home, {job}).get(job)
         return past is not None and bool(past.pin) and past.own == planned.own
+
+    def forged(self, environment: Environment, planned: Planned, ran: Ran) -> bool:
+        """Tell whether a job's block never changed, although the first line of its manifest in HEAD says that it did.
+
+        The digest of a manifest leaves that line out. So HEAD's specs decide, and those of the commit that last wrote
+        the manifests, which may be older.
+        """
+        if self.head is None:
+            return False
+        job = str(planned.because[-1])
+        if ran.home not in self._blocks:
+            wrote = self.head.newest(_path(ran.home, ""), [self._session.project.root])
+            bases = (
+                dict.fromkeys((self.head.commit, wrote.commit), wrote) | {self.head.commit: self.head} if wrote else {}
+            )
+            self._blocks[ran.home] = [
+                self._past(environment, base, ran.home, environment.by_name) for base in bases.values()
+            ]
+        blocks = self._blocks[ran.home]  # none in a shallow clone that lacks the commit
+        return bool(blocks) and all(job in past and past[job].own == planned.own for past in blocks)
+
+    def _past(self, environment: Environment, base: Base, home: str, jobs: Collection[str]) -> Mapping[str, Job]:
+        """Return some jobs of an environment as they were in a commit, below another folder if it moved."""
+        from tfgitops.review.committedspecs import CommittedSpec  # noqa: PLC0415 - for jobs whose blocks changed
+
+        then = replace(base, moves={base.path(environment.folder): home})
+        root, schema = self._session.project.root, self._session.plugins.schema
+        spec = CommittedSpec(now=environment, base=then, root=root, schema=schema, jobs=jobs).environment
+        return spec.by_name if spec else {}
 
 
 def _path(home: str, path: str) -> str:

@@ -185,7 +185,7 @@ def _said(field: FieldChange, name: str) -> Field:
         return f"{name} (new)", "", ""
     if field.gone and _is_block(field.before):
         return f"{name} (gone)", "", ""
-    return name, *_both(value(field.before), value(field.after))
+    return name, *_both(*map(value, field.shown))
 
 
 def _both(before: str, after: str) -> tuple[str, str]:

@@ -155,7 +155,9 @@ class Guard:
             ran_so = ran.header.intact or self._last.head  # an edited file of no commit never ran
             change = ran.change(planned) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
             return change.reason if change and change.verdict == "restart" else None
-        return "" if ran.header.own in ("", planned.own) or self._last.pinned(environment, planned, ran) else None
+        if ran.header.own in ("", planned.own) or self._last.pinned(environment, planned, ran):
+            return ""
+        return "" if self._last.forged(environment, planned, ran) else None
 
     def diagnose(self, compiled: Compiled, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each cause, with the trainings that it would restart."""

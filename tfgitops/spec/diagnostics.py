@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from tfgitops.targets.secrets import hidden, masked
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -102,11 +104,17 @@ class Diagnostic:
         return (*self.notes, *((told, span) for _, span in self.heirs[:1]))
 
     def __post_init__(self) -> None:
-        """Cut what is too long to be read: a value of a spec may have millions of characters."""
-        for name in ("message", "found", "expected", "hint"):
-            text: str = getattr(self, name)
-            if len(text) > _TEXT_MAX:
-                object.__setattr__(self, name, f"{text[: _TEXT_MAX // 2]} … {text[-_TEXT_MAX // 4 :]}")
+        """Hide secrets, and cut what is too long to be read: a value of a spec may have millions of characters."""
+        names = ("message", "found", "expected", "hint")
+        excerpt, texts = hidden(self.span.excerpt if self.span else "", [getattr(self, name) for name in names])
+        for name, text in zip(names, texts, strict=True):
+            cut = f"{text[: _TEXT_MAX // 2]} … {text[-_TEXT_MAX // 4 :]}" if len(text) > _TEXT_MAX else text
+            object.__setattr__(self, name, cut)
+        if self.span and self.span.excerpt != excerpt:
+            object.__setattr__(self, "span", replace(self.span, excerpt=excerpt))
+        for name in ("notes", "heirs"):
+            pairs = [(masked(said), replace(at, excerpt=masked(at.excerpt))) for said, at in getattr(self, name)]
+            object.__setattr__(self, name, tuple(pairs))
 
 
 class CompileError(Exception):

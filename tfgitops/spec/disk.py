@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from codecs import BOM_UTF8
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -119,16 +119,23 @@ def read_text(path: Path, name: str) -> str | Diagnostic:
     try:
         if kind_of(path) == "file" and path.stat().st_size > bounds.FILE:
             hint = "split it into jobs/*.yaml"
-            return Diagnostic(code="TF106", message=f"{name} is larger than {bounds.FILE >> 20} MiB", hint=hint)
+            message = f"{name} is larger than {bounds.FILE >> 20} MiB"
+            return Diagnostic(code="TF106", message=message, hint=hint, span=_top(name))
         return decoded(read_file(path), name)
     except OSError as error:
-        return unreadable(path, error)
+        return replace(unreadable(path, error), span=_top(name))
+
+
+def _top(name: str) -> Span:
+    """Return the start of a file, where a reviewer sees what is said of all of it."""
+    return Span(file=name, line=1, column=1)
 
 
 def decoded(data: bytes, name: str) -> str | Diagnostic:
     """Return the text of UTF-8 bytes, without byte order mark and its lines ended by LF, or what is wrong with them."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
-        return Diagnostic(code="TF102", message=f"{name} is UTF-16 or UTF-32", hint="save it as UTF-8")
+        message, hint = f"{name} is UTF-16 or UTF-32", "save it as UTF-8"
+        return Diagnostic(code="TF102", message=message, hint=hint, span=_top(name))
     data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         return data.decode("utf-8")

@@ -13,6 +13,12 @@ _SETTINGS = {
     "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }  # fmt: skip
+_PLAIN = (
+    "core.quotePath=false", "log.showSignature=false", "log.follow=false", "log.showRoot=true", "diff.relative=false",
+    "color.ui=false",
+)  # fmt: skip
+"""Settings of which a user's own would change what Git prints."""
+
 _REDIRECTING = frozenset({
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_NOGLOB_PATHSPECS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
@@ -23,10 +29,10 @@ def run_git(folder: Path, *arguments: str, data: bytes = b"") -> subprocess.Comp
     """Run Git in a folder, and return the result, whatever its exit status; raise OSError if Git cannot be run.
 
     Git looks at the folder's own repository, even if a hook of another one has set Git's variables, and takes paths
-    literally.
+    literally. No setting of the user changes the output.
     """
     environment = {key: value for key, value in os.environ.items() if key not in _REDIRECTING} | _SETTINGS
-    command = ["git", "-c", "core.quotePath=false", *arguments]
+    command = ["git", *(word for setting in _PLAIN for word in ("-c", setting)), *arguments]
     return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=False, env=environment)  # noqa: S603
 
 
@@ -35,7 +41,7 @@ def newest_commit_day(folder: Path) -> str:
     from datetime import UTC, datetime  # noqa: PLC0415 - for environments with exceptions alone
 
     try:
-        result = run_git(folder, "log", "-1", "--no-show-signature", "--format=%ct", "HEAD", "--")
+        result = run_git(folder, "log", "-1", "--format=%ct", "HEAD", "--")
         if result.returncode or not result.stdout.strip().isdigit():
             return ""
         return datetime.fromtimestamp(int(result.stdout), UTC).date().isoformat()

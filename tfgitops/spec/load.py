@@ -14,6 +14,7 @@ from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
 from tfgitops.spec.disk import Disk, is_hidden, resolved, shown, unreadable
 from tfgitops.spec.document import Document
 from tfgitops.spec.places import NOT_EXTENDED, inherited
+from tfgitops.spec.portable import awkward_names
 from tfgitops.spec.project import SPEC, Project, file_like, find_root, read_project
 from tfgitops.spec.schema.formats import complain
 from tfgitops.spec.yamltext import TextError, measured
@@ -63,13 +64,14 @@ class LoadedSpec:
 def load(folder: Path, project: Project | None = None) -> LoadedSpec:
     """Read an environment's spec, its jobs' files, and all that it extends; raise CompileError with every fault."""
     project = project or read_project(find_root(folder))
-    reader = Reader(Disk(resolved(project.root)))
+    tree = Disk(resolved(project.root))
+    reader = Reader(tree)
     documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
         raise CompileError(inherited(reader.diagnostics, documents[0]) if documents else reader.diagnostics)
     return LoadedSpec(
         folder=folder, project=project, documents=tuple(documents),
-        warnings=tuple(inherited(reader.diagnostics, documents[0])),
+        warnings=(*inherited(reader.diagnostics, documents[0]), *awkward_names(folder, documents, tree)),
         committed=texts(folder) if any(map(_pins, documents)) else {},
         day=project.day if any(document.value.get("allow") for document in documents) else "",
     )  # fmt: skip

@@ -83,7 +83,7 @@ def parse_project(root: Path, data: bytes) -> Project:
     plugins, settings = table.get("plugins", []), table.get("settings", {})
     if unknown := sorted(table.keys() - {"plugins", "settings"}):
         raise _refuse(root, f"unknown key '{unknown[0]}' in [tool.tfgitops]", "known are plugins and settings")
-    if not isinstance(plugins, list) or not all(isinstance(name, str) for name in plugins):
+    if not isinstance(plugins, list) or not all(isinstance(name, str) and "\0" not in name for name in plugins):
         raise _refuse(root, "[tool.tfgitops] plugins must be a list of files", 'as in plugins = ["plugins/cost.py"]')
     if not isinstance(settings, dict) or not all(isinstance(value, dict) for value in settings.values()):
         raise _refuse(root, "[tool.tfgitops.settings] must hold a table for each plugin", "")

@@ -83,7 +83,7 @@ def _built(folder: Path) -> Iterator[tuple[Path, bool]]:
     if problems := [problem for one in results if not one.ok for problem in one.diagnostics]:
         raise CompileError(problems)
     for one in results:
-        apply(one.folder, one.files, compare(one.folder, one.files))
+        apply(one.folder, one.files, compare(one.folder, one.files), [])
         yield one.folder / MANIFESTS, True
 
 

@@ -107,7 +107,7 @@ class Case:
         try:
             differences = compare(compiled.folder, compiled.files)
             if refresh:
-                apply(compiled.folder, compiled.files, differences)
+                apply(compiled.folder, compiled.files, differences, [])
                 differences = compare(compiled.folder, compiled.files)
         except CompileError as error:
             yield str(error)
