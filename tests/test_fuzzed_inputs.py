@@ -13,7 +13,7 @@ from commandline import run
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tfgitops.review import history
+from tfgitops.review import gitanswers, history
 
 if TYPE_CHECKING:
     import subprocess
@@ -230,25 +230,31 @@ def test_a_spec_at_the_base(repository: Repository, lines: list[str]) -> None:
     repository.git("checkout", "--quiet", "--force", "main")
 
 
+NOISE = st.binary(max_size=8) | st.sampled_from([b"\0", b"\n", b" ", b"\xff", b"\t", b"blob -1\n"])
+ANSWERS = st.lists(
+    st.none() | st.tuples(st.floats(0, 1), NOISE, st.booleans(), st.sampled_from([None, 0, 1, 128])), max_size=40
+)
+
+
 @FUZZED
-@given(said=st.data())
-def test_what_git_says(repository: Repository, said: Any) -> None:
+@given(answers=ANSWERS)
+def test_what_git_says(repository: Repository, answers: list[tuple[float, bytes, bool, int | None] | None]) -> None:
     repository.git("checkout", "--quiet", "--force", "change")
     repository.git("clean", "--quiet", "--force")
     repository.base(("tf:2.21", "tf:2.22"))
-    real = history.run_git
+    gitanswers.content_of.cache_clear()  # of the example before
+    real, faults = gitanswers.run_git, iter(answers)
 
     def fuzzed(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[bytes]:
         result = real(*arguments, **more)
-        if not said.draw(st.integers(0, 4)):
-            cut = said.draw(st.integers(0, len(result.stdout)))
-            noise = said.draw(
-                st.binary(max_size=8) | st.sampled_from([b"\0", b"\n", b" ", b"\xff", b"\t", b"blob -1\n"])
-            )
-            result.stdout = result.stdout[:cut] + noise + said.draw(st.sampled_from([b"", result.stdout[cut:]]))
-            result.returncode = said.draw(st.sampled_from([result.returncode, 0, 1, 128]))
+        if fault := next(faults, None):
+            where, noise, goes_on, code = fault
+            cut = int(where * len(result.stdout))
+            result.stdout = result.stdout[:cut] + noise + (result.stdout[cut:] if goes_on else b"")
+            result.returncode = result.returncode if code is None else code
         return result
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history, "run_git", fuzzed)
+        for module in (gitanswers, history):
+            patch.setattr(module, "run_git", fuzzed)
         _told("review --against main", "build --check", "build")

@@ -51,9 +51,7 @@ def _structure(text: str) -> list[Any]:
     for token in READER.parse(text):
         if token.type == "html_block":
             shape = re.sub(r"<code>[^<>\n]*</code>", "C", token.content)
-            assert re.fullmatch(
-                r"(<!-- tfgitops review -->|<details><summary>[^<>@\n]*</summary>|</details>)\n?", shape
-            )
+            assert re.fullmatch(r"(<details><summary>[^<>@\n]*</summary>|</details>)\n?", shape)
             found.append((token.type, shape))
         else:
             found.append((token.type, _inline(token.children) if token.children else ""))

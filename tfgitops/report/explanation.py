@@ -155,7 +155,7 @@ def _key_of(route: Route) -> str:
 
 def _origins(origins: Sequence[Origin], paper: Paper) -> Iterator[str]:
     """Yield a line or two for each origin, and its remark, once for those alike."""
-    rows = [(origin.layer, _said(origin), _place(origin.span)) for origin in origins]
+    rows = [(one.layer, _said(one), f"{printable(one.span.file)}:{one.span.line}:{one.span.column}") for one in origins]
     layers, said = (max(columns(row[index]) for row in rows) for index in (0, 1))
     fits = 2 + layers + 2 + said + 2 + max(columns(row[2]) for row in rows) <= paper.width
     lines = zip(origins, rows, strict=True)
@@ -183,10 +183,6 @@ def _said(origin: Origin) -> str:
     value = "null, which removes it" if origin.value is None else printable(line)
     text = f"{_key_of(origin.route)}: {value}" if origin.route else value
     return text if columns(text) <= _SAID_AT_MOST else text[: _SAID_AT_MOST - 1] + "…"
-
-
-def _place(span: Span) -> str:
-    return f"{printable(span.file)}:{span.line}:{span.column}"
 
 
 def _blame(heading: str, manifest: Any, at: Route, fields: Sequence[Field], paper: Paper) -> str:

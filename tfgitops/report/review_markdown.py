@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from tfgitops.review.reviewresult import EnvironmentReview, Group, Review, Risk
     from tfgitops.spec.diagnostics import Diagnostic
 
-MARK = "<!-- tfgitops review -->"
-"""The first line, by which a later run finds the comment to replace."""
-
 LIMIT = 65_000
 """Characters of a comment; GitHub takes 65,536."""
 
@@ -83,7 +80,7 @@ def _length(lines: Iterable[str]) -> int:
 def render(review: Review, diagnostics: Sequence[Diagnostic] = ()) -> str:
     """Return the Markdown of a review; problems are counted, and shown elsewhere."""
     compared = f"Compared with {code(review.ref)}, merge base {code(review.commit[:10])}."
-    head = [MARK, f"### tfgitops: {words.headline(review)}", "", compared]
+    head = [f"### tfgitops: {words.headline(review)}", "", compared]
     if diagnostics:
         head.append(f"**{totals(diagnostics)}** in the specs: see the log of `tfgitops review`.")
     room = LIMIT - _LAST - _length(head)

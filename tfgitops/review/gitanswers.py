@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,19 @@ from tfgitops.spec.git import run_git
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 no_base = partial(CompileError.of, "TF606")
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raise CompileError where the body cannot read an answer of Git, such as one that was cut."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise no_base("Git gave an answer that cannot be read", "see what `git fsck` says") from error
 
 
 @lru_cache(maxsize=8)
@@ -24,6 +34,7 @@ def content_of(top: Path, blob: str) -> bytes:
     return contents_of(top, [blob])[0]
 
 
+@readable()
 def contents_of(top: Path, ids: Sequence[str]) -> list[bytes]:
     """Return the content of many objects, read by one process."""
     if not ids:
@@ -54,6 +65,7 @@ def git_said(top: Path, *arguments: str) -> str:
     return os.fsdecode(result.stdout)
 
 
+@readable()
 def ran(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Return the answer of Git, whatever it is."""
     try:

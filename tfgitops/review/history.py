@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tfgitops.review.gitanswers import content_of, contents_of, git_said, no_base, not_run, ran, succeeds
+from tfgitops.review.gitanswers import content_of, contents_of, git_said, no_base, not_run, ran, readable, succeeds
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.disk import folders_of, is_there, kind_of, read_file
 from tfgitops.spec.git import object_id, run_git
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from tfgitops.spec.diagnostics import CompileError
@@ -138,16 +138,19 @@ class Base:
                 ids.setdefault(path, blob)
         return dict(zip(ids, contents_of(self.top, list(ids.values())), strict=True))
 
-    def _log(self, paths: Sequence[str], *options: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the ids of a file before and after each commit that changed it, and its path, the newest first."""
+    @readable()
+    def _log(self, paths: Sequence[str], *options: str) -> list[tuple[str, str, str]]:
+        """Return the ids of a file before and after each commit that changed it, and its path, the newest first."""
         listing = git_said(
             self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
             "-O/dev/null", *options, self.commit, "--", *paths,
         )  # fmt: skip
         fields = [part for part in listing.split("\0") if part]
+        found = []
         for meta, path in zip(fields[::2], fields[1::2], strict=False):
             old, new = meta.split()[2:4]
-            yield old, new, path
+            found.append((old, new, path))
+        return found
 
 
 def find_head(root: Path, places: Iterable[Path]) -> Base | None:
@@ -179,6 +182,7 @@ def _holds_something(mark: Path) -> bool:
         return True
 
 
+@readable()
 def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     """Return the merge base of HEAD and a ref, with its files below some folders.
 
@@ -203,6 +207,7 @@ def _inside(top: Path, places: Iterable[Path]) -> list[str]:
     return sorted(place.relative_to(top).as_posix() for place in inside if place.is_relative_to(top))
 
 
+@readable()
 def _blobs_of(top: Path, commit: str, places: Sequence[str]) -> dict[str, str]:
     """Return the object ids of the files that a commit has at or below some paths."""
     listing = git_said(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
@@ -211,6 +216,7 @@ def _blobs_of(top: Path, commit: str, places: Sequence[str]) -> dict[str, str]:
     return {path: blob for path, (mode, kind, blob) in found.items() if kind == "blob" and mode != "120000"}  # no links
 
 
+@readable()
 def _top(root: Path) -> Path:
     result = ran(root, "rev-parse", "--show-toplevel")
     if result.returncode:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfgitops.review.gitanswers import ran
 from tfgitops.spec.committed import MANIFESTS
 from tfgitops.spec.diagnostics import Diagnostic
 from tfgitops.spec.disk import shown
-from tfgitops.spec.git import object_id, run_git
+from tfgitops.spec.git import object_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def unknown_pins(compiled: Compiled, base: Base) -> list[Planned]:
 
 def was_known(base: Base, text: str) -> bool:
     """Tell whether a commit or an earlier one had a file with a text, wherever it was; merges count, too."""
-    found = run_git(base.top, "log", "-1", "-m", "--format=%H", f"--find-object={_id(base, text)}", base.commit)
+    found = ran(base.top, "log", "-1", "-m", "--format=%H", f"--find-object={_id(base, text)}", base.commit)
     return not found.returncode and bool(found.stdout)
 
 

@@ -39,15 +39,16 @@ _SHAPES = {
 }
 """What each well-known secret is, and its shape."""
 
-_KNOWN = re.compile("|".join(f"(?<![A-Za-z0-9_])(?P<s{n}>{shape})" for n, shape in enumerate(_SHAPES.values())))
+# Patterns are compiled when a text needs them, which is seldom, and takes longer than to look through a small spec.
+_KNOWN = "|".join(f"(?<![A-Za-z0-9_])(?P<s{n}>{shape})" for n, shape in enumerate(_SHAPES.values()))
 _KINDS = [*_SHAPES]
-_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@'\"?#]{0,200}:(?P<value>[^\s/@'\"]{1,500})@")
-_HEADER = re.compile(r"\b(?:[Bb]earer|[Bb]asic)\s+(?P<value>[A-Za-z0-9+/._~-]{16,}=*)(?![A-Za-z0-9(])")
-_TOLD = re.compile(
+_URL = r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@'\"?#]{0,200}:(?P<value>[^\s/@'\"]{1,500})@"
+_HEADER = r"\b(?:[Bb]earer|[Bb]asic)\s+(?P<value>[A-Za-z0-9+/._~-]{16,}=*)(?![A-Za-z0-9(])"
+_TOLD = (
     r"(?<![\w.])(?<![\w.]-)(?P<name>[A-Za-z_][\w.-]{0,100})(?P<end>[\"']?\]?)\s*(?P<by>=|:)\s*(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]+)(?P=quote)|"
     r"(?P<bare>[^\s\"',;&|)}\]]+))|(?<![\w-])--(?P<option>[\w-]{1,100})\s+[\"']?(?P<given>[^\s\"'-][^\s\"']*)"
 )
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _PASSWORDS = frozenset({"password", "passwd", "passphrase", "pwd", "pass"})
 _KEYS = frozenset({"secret", "token", "credential", "credentials", "apikey", "accesskey", "secretkey", "authkey"})
 _PAIRS = frozenset({
@@ -61,25 +62,25 @@ _ABOUT = frozenset({
 })  # fmt: skip
 """Last words of names that are about a secret, and do not hold it."""
 
-_NO_VALUE = re.compile(
-    r"[$<{%].*|.*\$[({].*|[./~].*|.*://.*|[*x.•…-]+|(?i:.*(?:change|replace|your|example|dummy|redacted|placeholder|secret)"
+_NO_VALUE = (
+    r"(?s:[$<{%].*|.*\$[({].*|[./~].*|.*://.*|[*x.•…-]+|(?i:.*(?:change|replace|your|example|dummy|redacted|placeholder|secret)"
     r"[-_ ]?(?:me|this|here)?.*|todo|none|null|nil|true|false|yes|no|empty|unset|required|optional|default|test|"
-    r"pass(?:word|wd)?|token|env|disabled|enabled)",
-    re.DOTALL,
+    r"pass(?:word|wd)?|token|env|disabled|enabled))"
 )
 """References, paths and placeholders."""
 
-_LAST = re.compile(r"(?:\[([^\]]+)\](?:\.value)?|([^.\[\]]+))\Z").search
+_LAST = r"(?:\[([^\]]+)\](?:\.value)?|([^.\[\]]+))\Z"
 _LEAST, _LONG, _DENSE = 4, 16, 3.0
-_QUICK = re.compile(
-    r"(?i:pass|pwd|secret|token|key|credential|bearer|basic|://|-----BEGIN|sig=)|AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat|gl[a-z]+[-_]|"
-    r"xox|xapp|ya29|GOCSPX|AIza|hf_|api_org|sk-|dckr|npm_|pypi-|dapi|_v1_|hv[bsr]\.|[rs]k_|SG\.|:AA|eyJ"
-).search
+_HINTS = (
+    "pass", "pwd", "secret", "token", "key", "credential", "bearer", "basic", "://", "-----begin", "sig=", "akia",
+    "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat-", "glrt-", "gldt-", "glcbt-",
+    "glptt-", "glft-", "glsoat-", "glagent-", "gloas-", "glimt-", "glsa_", "glc_", "xox", "xapp", "ya29", "gocspx",
+    "aiza", "hf_", "api_org", "sk-", "dckr", "npm_", "pypi-", "dapi", "_v1_", "hvb.", "hvs.", "hvr.", "rk_", "sk_",
+    "sg.", ":aa", "eyj",
+)  # fmt: skip
+"""In lower case, what each text with a secret has, unless the name of its key tells: most texts have none of these."""
 
-
-_ENTRY = re.compile(
-    r"\bname[\"']?: *[\"']?(?P<name>[\w.-]{1,200})[\"']?, *[\"']?value[\"']?: *[\"']?(?P<value>[^\"',}\n]+)"
-)
+_ENTRY = r"\bname[\"']?: *[\"']?(?P<name>[\w.-]{1,200})[\"']?, *[\"']?value[\"']?: *[\"']?(?P<value>[^\"',}\n]+)"
 _REMEMBERED_MAX = 1000
 _remembered: set[str] = set()
 """Secrets that were found where their names are: shown nowhere else either, while this process lasts."""
@@ -98,7 +99,7 @@ def secrets_in(text: str, name: str = "") -> list[Secret]:
     """Return the secrets in a text in their order; ``name`` is the key that the whole text is the value of."""
     found: list[Secret] = []
     telling = bool(name) and _telling(name)
-    if telling or _QUICK(text):
+    if telling or _may_hold(text):
         found += [*_shaped(text)]
         found += [Secret(f"the value of {name}", 0, len(text), certain=False)] if _is_value(text, telling) else []
         found += _told(text)
@@ -144,12 +145,17 @@ def secrets_of(value: Any, at: Route = ()) -> Iterator[tuple[Route, Secret]]:
 
     The value of an entry with a ``name``, as of ``env``, has the route of that name: no line is to show the value.
     """
-    return _below(value, at, "") if _QUICK(repr(value)) else iter(())
+    return _below(value, at, "") if _may_hold(repr(value)) else iter(())
 
 
 def learn(value: Any) -> None:
     """Remember the secrets in a JSON value, so that they are not shown without their names either."""
     deque(secrets_of(value), maxlen=0)
+
+
+def _may_hold(text: str) -> bool:
+    text = text.lower()
+    return any(hint in text for hint in _HINTS)
 
 
 def _below(value: Any, at: Route, name: str) -> Iterator[tuple[Route, Secret]]:
@@ -189,37 +195,37 @@ def _option(items: Sequence[Any], index: int) -> str:
 
 def key_of(path: str) -> str:
     """Return the name of what stands at a path such as `env[TOKEN].value`."""
-    last = _LAST(path)
+    last = re.search(_LAST, path)
     return last[1] or last[2] if last else ""
 
 
 def _shaped(text: str) -> Iterator[Secret]:
-    for match in _KNOWN.finditer(text):
+    for match in re.finditer(_KNOWN, text):
         kind = _KINDS[int(str(match.lastgroup)[1:])]
         yield Secret(kind, match.start(), match.end(), certain=True)
     for pattern, kind in ((_URL, "a password in a URL"), (_HEADER, "a token of an HTTP header")):
-        for match in pattern.finditer(text):
-            if not _NO_VALUE.fullmatch(match["value"]):
+        for match in re.finditer(pattern, text):
+            if not re.fullmatch(_NO_VALUE, match["value"]):
                 yield Secret(kind, *match.span("value"), certain=True)
 
 
 def _told(text: str) -> Iterator[Secret]:
     """Yield the values that stand behind telling names within a text, as in `TOKEN=…`."""
-    for match in _TOLD.finditer(text):
+    for match in re.finditer(_TOLD, text):
         part = next(part for part in ("quoted", "bare", "given") if match[part])
         name = match["name"] or match["option"]
         telling = _telling(name)
         in_yaml = match["by"] == ":" and telling == "password" and match.start() == len(text) - len(text.lstrip(" -"))
         if _is_value(match[part], telling, literal=part != "quoted" and not in_yaml):
             yield Secret(f"the value of {name}", *match.span(part), certain=False)
-    for match in _ENTRY.finditer(text):
+    for match in re.finditer(_ENTRY, text):
         if _is_value(match["value"].rstrip(), _telling(match["name"])):
             yield Secret(f"the value of {match['name']}", *match.span("value"), certain=False)
 
 
 def _telling(name: str) -> str:
     """Return which kind of secret has such a name: a password, a key, or none."""
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = [word.lower() for word in re.findall(_WORDS, name)]
     if name == "secret" or not words or (words[-1] in _ABOUT and (*words[-2:],) not in _PAIRS):
         return ""
     if not _PASSWORDS.isdisjoint(words):
@@ -229,7 +235,7 @@ def _telling(name: str) -> str:
 
 def _is_value(text: str, telling: object, *, literal: bool = False) -> bool:
     """Tell whether a text is a secret where the name is telling; ``literal`` is whether it may be code."""
-    if not telling or len(text) < _LEAST or any(char.isspace() for char in text) or _NO_VALUE.fullmatch(text):
+    if not telling or len(text) < _LEAST or any(char.isspace() for char in text) or re.fullmatch(_NO_VALUE, text):
         return False
     if literal and (not any(map(str.isdigit, text)) or re.search(r"[\[({]", text)):
         return False
