@@ -84,7 +84,9 @@ def test_what_has_the_name_of_a_temporary_file_is_neither_opened_nor_waited_for(
     assert MANIFEST.is_file()
     assert not MANIFEST.is_symlink()
     assert Path("precious").read_text() == "mine"
-    assert run("build", "--check").exit_code == 0
+    checked = run("build", "--check")
+    assert checked.exit_code == 1
+    assert checked.stdout.count("foreign  ") == 1
 
 
 def test_folders_are_for_all_to_read_like_the_files_whatever_the_umask() -> None:

@@ -252,10 +252,8 @@ def compared(path: str, before: Json, after: Json) -> Change:
     reason = ""
     if jobs and verdict == "in place":
         disturbs, reason = scale_down(before, after)
-        if disturbs:
-            verdict = "restart"
-        else:
-            reason = "; ".join(filter(None, (_limits(before, after), reason)))
+        verdict = "restart" if disturbs else "in place"
+        reason = reason if disturbs else "; ".join(filter(None, (_limits(before, after), reason)))
     elif verdict == "in place" and after["kind"] == "Deployment" and any(one.at[:2] == _PODS for one in fields):
         strategy = after["spec"].get("strategy") or {}
         reason = _ROLLED.get(strategy.get("type", ""), _ROLLED["RollingUpdate"])
