@@ -12,6 +12,7 @@ import yaml
 from installed import build_wheel
 from repository import Repository
 
+from tfgitops.targets import secrets
 from tfgitops.testing import Bench
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ def compile_spec(tmp_path: Path, plugins: Plugins, monkeypatch: pytest.MonkeyPat
     bench.folder.mkdir(parents=True)
     monkeypatch.chdir(bench.folder)
     return bench
+
+
+@pytest.fixture(autouse=True)
+def _no_remembered_secrets() -> None:
+    """Forget the secrets of other tests, which would be hidden in this one, too."""
+    secrets._remembered.clear()
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_a_pinned_job_keeps_its_hosts(repository: Repository) -> None:
     path = "environments/lab/manifests/workloads/deployment-notebook-alice.yaml"
     before = repository.read(path)
     run = yaml.safe_load(repository.read("environments/lab/manifests/workloads/job-servers.yaml"))["metadata"]["name"]
+    repository.commit("lab")
     repository.edit("environments/lab/environment.yaml", ("worker: 2", f"pin: {run}, worker: 5"))
     repository.build("environments/lab")
     assert repository.read(path) == before

@@ -76,7 +76,7 @@ def test_every_field_comes_from_a_place_that_exists(folder: Path, committed: Cal
         for origin in origins:
             assert LAYERS.fullmatch(origin.layer), (where, origin.layer)
             line = (REPOSITORY / origin.span.file).read_text(encoding="utf-8").split("\n")[origin.span.line - 1]
-            assert line == origin.span.excerpt, where
+            assert origin.span.excerpt == (line if origin.span.file.endswith(".yaml") else ""), where  # specs are shown
             assert len(line) >= origin.span.column - 1 + origin.span.width, where
             assert not origin.text or origin.text in line or "by default" in origin.text or origin.spec, where
         if origins[0].layer in ("compiler default", "compiler", "gitops") and not origins[0].route:

@@ -31,6 +31,7 @@ _LINK = "is a link, and nothing is written through links"
 _PAUSE = 0.05  # seconds between two looks at a lock
 _FOLDER_MODE = 0o755
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_LEVEL = re.compile(r"(?:workloads|cluster(?:-[0-9]+)?)/").match
 _PATH = re.compile(r"[a-z0-9-]+/[A-Za-z0-9][A-Za-z0-9._:-]*\.yaml").fullmatch
 
 State = Literal["missing", "stale", "edited", "orphan", "foreign"]
@@ -124,6 +125,8 @@ def _unwanted(place: str, path: str, text: str | None, wanted: Iterable[str]) ->
 
 def _is_own_place(path: str, text: str) -> bool:
     """Tell whether a manifest has the path at which the compiler writes its object."""
+    if not _LEVEL(path):
+        return False
     from tfgitops.planning.pinned import holds_its_object  # noqa: PLC0415 - for builds that remove files
     from tfgitops.spec.yamltext import TextError, parse  # noqa: PLC0415
 

@@ -21,7 +21,9 @@ Severity = Literal["error", "warning", "note"]
 _TITLE = re.compile(r"^## (TF\d{3}): (.+)$", re.MULTILINE)
 _QUOTED_AT_MOST = 60  # characters
 
-WARNED = frozenset({"TF109", "TF206", "TF301", "TF304", "TF305", "TF307", "TF308", "TF309", "TF310", "TF404", "TF502"})
+WARNED = frozenset({
+    "TF109", "TF110", "TF206", "TF301", "TF304", "TF305", "TF307", "TF308", "TF309", "TF310", "TF404", "TF502",
+})  # fmt: skip
 """Codes of the compiler of which some problems are warnings, which an environment may allow."""
 
 _HEIRS_AT_MOST = 4

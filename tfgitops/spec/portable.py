@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfgitops.spec.diagnostics import Diagnostic
+from tfgitops.spec.disk import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tfgitops.spec.disk import FileTree
@@ -28,9 +30,18 @@ def awkward_names(folder: Path, documents: Sequence[Document], tree: FileTree) -
     for path, document in places.items():
         if path.is_relative_to(tree.root) and path != tree.root and (why := _awkward(path.name)):
             yield _warning(path, why, document)
-    names = tree.listed(folder.parent) if folder != tree.root else {}
-    if twin := next((one for one in names if one != folder.name and one.casefold() == folder.name.casefold()), ""):
+    beside = _folded(folder.parent, folder.parent.stat().st_mtime_ns) if folder != tree.root else {}
+    if twin := next((one for one in beside.get(folder.name.casefold(), ()) if one != folder.name), ""):
         yield _warning(folder, f"stands beside '{twin}', which is the same name on Windows and macOS", documents[0])
+
+
+@lru_cache(maxsize=8)  # many environments are in one folder
+def _folded(folder: Path, _changed: int) -> Mapping[str, list[str]]:
+    """Return the names in a folder, those together that differ in their case alone."""
+    found: dict[str, list[str]] = {}
+    for name in listed(folder):
+        found.setdefault(name.casefold(), []).append(name)
+    return found
 
 
 def _awkward(name: str) -> str:
