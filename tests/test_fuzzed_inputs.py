@@ -238,6 +238,9 @@ ANSWERS = st.lists(
 
 @FUZZED
 @given(answers=ANSWERS)
+@example(answers=[None, None, None, (0.0, b"\0", False, None)])  # the id of a commit
+@example(answers=[(0.5, b"\0", True, None)])  # the folder of the repository
+@example(answers=[*[None] * 5, (0.5, b"\xff \t", False, None)])
 def test_what_git_says(repository: Repository, answers: list[tuple[float, bytes, bool, int | None] | None]) -> None:
     repository.git("checkout", "--quiet", "--force", "change")
     repository.git("clean", "--quiet", "--force")
