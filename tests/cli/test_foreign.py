@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import shutil
 import socket
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
