@@ -35,7 +35,7 @@ def main() -> None:
 
 def _told_versions() -> bool:
     """Answer `--version` without the command line, whose import takes longer; tell whether that went well."""
-    from tfgitops.plugins.discovery import versions  # noqa: PLC0415
+    from tfgitops.plugins.versions import versions  # noqa: PLC0415
 
     with suppress(Exception):  # the command line knows what to say
         sys.stdout.write(f"{versions()}\n")

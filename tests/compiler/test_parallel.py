@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="th
 HEAD = "apiVersion: tfgitops/v1alpha1\nkind: Environment\nnamespace: ml\n"
 JOB = "jobs: {train: {image: 'tf:2.21', worker: {replicas: 2, cpu: 1, memory: 1Gi}}}\n"
 PRELUDE = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores for what it runs in the background
 from tfgitops.compiler import parallel, session
 forks = int(sys.argv.pop(1))
 session._MUCH, parallel.forks_for = 0, lambda count: forks

@@ -11,7 +11,7 @@ from builder import GONE, cut, spec_with
 from commandline import run
 from repository import PROD, Repository
 
-from tfgitops.review import history
+from tfgitops.review import gitanswers
 from tfgitops.review.history import find_base
 
 if TYPE_CHECKING:
@@ -179,10 +179,10 @@ def test_git_is_asked_a_few_times_however_many_files_there_are(
         repository.commit("more")
         repository.git("checkout", "--quiet", "-B", "main")
         repository.write(PROD_SPEC, spec(range(100, 100 + jobs)))
-        real = history._run
-        monkeypatch.setattr(history, "_run", lambda *a, **k: calls.append(a) or real(*a, **k))
+        real = gitanswers.run_git
+        monkeypatch.setattr(gitanswers, "run_git", lambda *a, **k: calls.append(a) or real(*a, **k))
         assert repository.review().exit_code == 0
-        monkeypatch.setattr(history, "_run", real)
+        monkeypatch.setattr(gitanswers, "run_git", real)
         return len(calls)
 
     assert asked(2) == asked(40) <= 12

@@ -77,7 +77,7 @@ app = typer.Typer(
 
 @guarded
 def _show_version() -> int:
-    from tfgitops.plugins.discovery import versions
+    from tfgitops.plugins.versions import versions
 
     print(versions())
     return 0

@@ -78,7 +78,8 @@ _SLIPS = (
 def misread(container: Mapping[str, Any], own: Sequence[Mapping[str, Any]], *, has_index: bool) -> Iterator[Problem]:
     """Yield a problem, at keys of the role, for each text that becomes something else than its author expects.
 
-    ``own`` are the variables that are not the compiler's. ``has_index`` is whether Volcano's env plugin sets the index of the pod, which no variable in `env` can refer to.
+    ``own`` are the variables that are not the compiler's. ``has_index`` is whether Volcano's env plugin sets the index
+    of the pod, which no variable in `env` can refer to.
     """
     names = {entry["name"] for entry in container.get("env") or ()}
     for text, place in _texts({**container, "env": own}):

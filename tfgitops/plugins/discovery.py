@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfgitops import __version__
 from tfgitops.plugins.door import GROUP, SECONDS, Plugin, Plugins, isolation_of
 from tfgitops.plugins.faults import OutOfTimeError, failed_import, keys_unknown, unusable
 from tfgitops.plugins.hookspecs import API_VERSION
@@ -51,12 +50,6 @@ def discover(project: Project | None = None, without: Iterable[str] = ()) -> Plu
 def plugins_here(without: Iterable[str] | None = None) -> Plugins:
     """Return the plugins that `tfgitops build` would use for the environments of the working directory."""
     return discover(read_project(find_root(Path.cwd() / "environments" / "any")), without or ())
-
-
-def versions() -> str:
-    """Return the answer to `--version`."""
-    names = [f"{one.name} {one.version}{' (cannot be used)' if one.fault else ''}" for one in plugins_here().plugins]
-    return f"tfgitops {__version__} (plugins: {', '.join(names) or 'none'})"
 
 
 def hook_seconds() -> float:

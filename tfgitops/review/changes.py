@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
@@ -12,7 +12,7 @@ from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
-from tfgitops.targets.memo import by_content
+from tfgitops.targets.memo import by_content, packed
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
@@ -60,7 +60,7 @@ def field_changes(
     before: Any, after: Any, at: Route = (), path: str = "", was: Route = ()
 ) -> Iterator[FieldChange]:  # fmt: skip
     """Yield the innermost fields that differ between two JSON values, the elements of lists matched by their names."""
-    if before is after:
+    if before is after or (before == after and packed(before) == packed(after)):  # true is not 1
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
@@ -268,8 +268,13 @@ def _limits(before: Json, after: Json) -> str:
 def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
     """Yield the fields that differ between two runs of a job, but for the run's own name."""
     old, new = before["metadata"]["name"], after["metadata"]["name"]
-    for field in field_changes(before, _renamed(after, new, old)):
-        yield field if old == new else replace(field, after=_renamed(field.after, old, new))
+    for field in field_changes(before, after):
+        if old == new or not _is_same(field.before, _renamed(field.after, new, old)):
+            yield field
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def identity(manifest: Json) -> tuple[str, str, str, str]:
@@ -282,4 +287,6 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     """Replace a Job's name everywhere in a part of its manifest."""
     if old == new or value is MISSING:
         return value
+    if type(value) is str:
+        return value.replace(old, new)
     return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import os
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from tfgitops.review.gitanswers import content_of, contents_of, git_said, no_base, not_run, ran, succeeds
 from tfgitops.spec.committed import MANIFESTS
-from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.disk import folders_of, is_there, kind_of, read_file
 from tfgitops.spec.git import object_id, run_git
 from tfgitops.targets.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from tfgitops.spec.diagnostics import CompileError
     from tfgitops.spec.disk import Kind
 
 DEFAULT_REF = "origin/HEAD"
@@ -54,7 +53,7 @@ class Base:
         """Return the content of some files of the commit."""
         wanted = [path for path in paths if path in self.blobs]
         ids = [self.blobs[path] for path in wanted]
-        contents = [_one(self.top, *ids)] if len(ids) == 1 else _cat(self.top, ids)
+        contents = [content_of(self.top, *ids)] if len(ids) == 1 else contents_of(self.top, ids)
         return dict(zip(wanted, contents, strict=True))
 
     def find(self, path: str) -> bytes | None:
@@ -63,12 +62,12 @@ class Base:
             return self.read([path])[path]
         if not {".", path, *map(str, PurePosixPath(path).parents)}.isdisjoint(self.listed):
             return None
-        result = _run(self.top, "cat-file", "blob", f"{self.commit}:{path}")
+        result = ran(self.top, "cat-file", "blob", f"{self.commit}:{path}")
         return None if result.returncode else result.stdout
 
     def newest(self, changing: str, files: Iterable[Path]) -> Base | None:
         """Return the newest commit so far that changed a folder, listing files; None if a shallow clone lacks it."""
-        said = _git(self.top, "log", "-1", "--format=%H %P", self.commit, "--", changing).split()
+        said = git_said(self.top, "log", "-1", "--format=%H %P", self.commit, "--", changing).split()
         if not said or said[0] == self.commit:
             return self if said and (said[1:] or not _is_shallow(self.top)) else None
         if not said[1:] and _is_shallow(self.top):
@@ -78,7 +77,7 @@ class Base:
 
     def last_with(self, path: str) -> Base | None:
         """Return the newest commit so far that had a removed file, listing nothing; None if none removed it."""
-        said = _git(self.top, "log", "-1", "--format=%P", "--diff-filter=D", self.commit, "--", path).split()
+        said = git_said(self.top, "log", "-1", "--format=%P", "--diff-filter=D", self.commit, "--", path).split()
         return replace(self, commit=said[0], blobs={}, listed=()) if said else None
 
     @cached_property
@@ -124,7 +123,7 @@ class Base:
             ids.update({blob: path for blob in blobs if blob.strip("0")})
         versions: dict[str, list[bytes]] = {}
         ids = dict(list(ids.items())[:_VERSIONS_MAX])
-        for (_, path), content in zip(ids.items(), _cat(self.top, list(ids)), strict=True):
+        for (_, path), content in zip(ids.items(), contents_of(self.top, list(ids)), strict=True):
             versions.setdefault(path, []).append(content)
         return versions
 
@@ -137,11 +136,11 @@ class Base:
         for blob, _, path in self._log(folders, "--diff-filter=D"):
             if path not in self.blobs and path.rpartition("/")[2].startswith(names):
                 ids.setdefault(path, blob)
-        return dict(zip(ids, _cat(self.top, list(ids.values())), strict=True))
+        return dict(zip(ids, contents_of(self.top, list(ids.values())), strict=True))
 
     def _log(self, paths: Sequence[str], *options: str) -> Iterator[tuple[str, str, str]]:
         """Yield the ids of a file before and after each commit that changed it, and its path, the newest first."""
-        listing = _git(
+        listing = git_said(
             self.top, "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-z", f"-n{_VERSIONS_MAX}",
             "-O/dev/null", *options, self.commit, "--", *paths,
         )  # fmt: skip
@@ -164,10 +163,10 @@ def find_head(root: Path, places: Iterable[Path]) -> Base | None:
     except FileNotFoundError:  # no Git
         return None
     except OSError as error:
-        raise _not_run(error) from error
+        raise not_run(error) from error
     if _NO_REPOSITORY in said and not _holds_something(mark):
         return None
-    if not _succeeds(_top(root), "rev-parse", "--verify", "--quiet", "HEAD"):
+    if not succeeds(_top(root), "rev-parse", "--verify", "--quiet", "HEAD"):
         return None
     return find_base(root, places, "HEAD")
 
@@ -187,11 +186,11 @@ def find_base(root: Path, folders: Iterable[Path], ref: str | None) -> Base:
     """
     top = _top(root)
     name = ref or DEFAULT_REF
-    if not _succeeds(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
-        raise _no_base("this repository has no commit yet, so there is nothing to compare with", "commit first")
-    if name.startswith("-") or not _succeeds(top, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"):
+    if not succeeds(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
+        raise no_base("this repository has no commit yet, so there is nothing to compare with", "commit first")
+    if name.startswith("-") or not succeeds(top, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"):
         raise _unknown_ref(top, name, default=ref is None)
-    result = _run(top, "merge-base", "HEAD", name)
+    result = ran(top, "merge-base", "HEAD", name)
     if result.returncode:
         raise _no_merge_base(top, name)
     commit, listed = result.stdout.decode().strip(), _inside(top, folders)
@@ -206,14 +205,14 @@ def _inside(top: Path, places: Iterable[Path]) -> list[str]:
 
 def _blobs_of(top: Path, commit: str, places: Sequence[str]) -> dict[str, str]:
     """Return the object ids of the files that a commit has at or below some paths."""
-    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
+    listing = git_said(top, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *([] if "." in places else places))
     entries = (entry.partition("\t") for entry in listing.split("\0"))
     found = {path: meta.split() for meta, _, path in entries if path}
     return {path: blob for path, (mode, kind, blob) in found.items() if kind == "blob" and mode != "120000"}  # no links
 
 
 def _top(root: Path) -> Path:
-    result = _run(root, "rev-parse", "--show-toplevel")
+    result = ran(root, "rev-parse", "--show-toplevel")
     if result.returncode:
         said = result.stderr.decode(errors="replace").strip().splitlines()
         words = said[0].removeprefix("fatal: ") if said else "nothing"
@@ -222,29 +221,29 @@ def _top(root: Path) -> Path:
             hint = "see what `git status` says there, and mend that first"
         if "dubious ownership" in words:  # as in a container that runs as another user
             hint = f"if it is yours: git config --global --add safe.directory {root}"
-        raise _no_base(f"{root.name}/ cannot be compared with a commit: Git says: {words}", hint)
+        raise no_base(f"{root.name}/ cannot be compared with a commit: Git says: {words}", hint)
     return type(root)(os.fsdecode(result.stdout.rstrip(b"\n"))).resolve()
 
 
 def _unknown_ref(top: Path, name: str, *, default: bool) -> CompileError:
-    refs = _git(top, "for-each-ref", "--format=%(refname:short)").split()
+    refs = git_said(top, "for-each-ref", "--format=%(refname:short)").split()
     if default:
         known = next((ref for ref in ("origin/main", "origin/master", "main", "master") if ref in refs), None)
         hint = f"name the branch to compare with: --against {known or 'REF'}; or `git remote set-head origin --auto`"
-        return _no_base(f"there is no {name} here, which review compares with by default", hint)
+        return no_base(f"there is no {name} here, which review compares with by default", hint)
     hint = did_you_mean(name, refs)
     if _is_shallow(top):
         fetch = f"fetch it: git fetch --depth={_DEEPEN} origin {name.removeprefix('origin/')}"
         hint = f"{fetch}; or {hint}" if hint else fetch
-    return _no_base(f"there is no commit called '{name}' here", hint or "see `git branch --all` for what there is")
+    return no_base(f"there is no commit called '{name}' here", hint or "see `git branch --all` for what there is")
 
 
 def _no_merge_base(top: Path, name: str) -> CompileError:
     if not _is_shallow(top):
-        return _no_base(f"HEAD and '{name}' have no common commit", "name a branch that this one was started from")
-    depth = _git(top, "rev-list", "--count", "HEAD").strip()
+        return no_base(f"HEAD and '{name}' have no common commit", "name a branch that this one was started from")
+    depth = git_said(top, "rev-list", "--count", "HEAD").strip()
     branch = name.removeprefix("origin/")
-    return _no_base(
+    return no_base(
         f"this clone is shallow: its {depth} commits do not reach back to where HEAD and '{name}' parted",
         f"fetch {_DEEPEN} more commits: git fetch --deepen={_DEEPEN} origin {branch}; in CI, check out with "
         "fetch-depth: 0",
@@ -252,56 +251,4 @@ def _no_merge_base(top: Path, name: str) -> CompileError:
 
 
 def _is_shallow(top: Path) -> bool:
-    return _git(top, "rev-parse", "--is-shallow-repository").strip() == "true"
-
-
-_no_base = partial(CompileError.of, "TF606")
-
-
-@lru_cache(maxsize=8)
-def _one(top: Path, blob: str) -> bytes:
-    """Return the content of one object: of a file that many environments extend, it is asked again and again."""
-    return _cat(top, [blob])[0]
-
-
-def _cat(top: Path, ids: Sequence[str]) -> list[bytes]:
-    """Return the content of many objects, read by one process."""
-    if not ids:
-        return []
-    result = _run(top, "cat-file", "--batch", data="".join(f"{one}\n" for one in ids).encode())
-    found, output = [], io.BytesIO(result.stdout)
-    for one in ids:
-        words = output.readline().split()
-        if len(words) != 3 or words[1] != b"blob":  # noqa: PLR2004 - id, type and size
-            message = f"Git has not got the object {one[:12]} of a commit that is to be read"
-            raise _no_base(message, "in a partial clone, fetch it: git fetch --refetch --filter=blob:limit=1g origin")
-        found.append(output.read(int(words[2])))
-        output.read(1)  # the line end behind it
-    return found
-
-
-def _succeeds(top: Path, *arguments: str) -> bool:
-    return _run(top, *arguments).returncode == 0
-
-
-def _git(top: Path, *arguments: str) -> str:
-    """Return the output of a command of Git, which must succeed."""
-    result = _run(top, *arguments)
-    if result.returncode:
-        said = result.stderr.decode(errors="replace").strip().splitlines()
-        raise _no_base(f"git {arguments[0]} failed: {said[0] if said else result.returncode}", "")
-    return os.fsdecode(result.stdout)
-
-
-def _run(top: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    try:
-        return run_git(top, *arguments, data=data)
-    except FileNotFoundError as error:
-        raise _no_base("there is no git, with which review reads what was committed", "install it") from error
-    except OSError as error:
-        raise _not_run(error) from error
-
-
-def _not_run(error: OSError) -> CompileError:
-    hint = "see which git it is that PATH leads to" if isinstance(error, PermissionError) else ""
-    return _no_base(f"git cannot be run: {error.strerror}", hint)
+    return git_said(top, "rev-parse", "--is-shallow-repository").strip() == "true"

@@ -10,12 +10,15 @@ import re
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.targets.memo import packed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Test = Callable[["Dialect", Any, Any, Any], object]
     """Takes the dialect, the value, what the keyword says, and the schema that it stands in."""
 
+_SMALL = 500  # bytes
 _INERT = frozenset({"$comment", "$id", "$schema", "default", "deprecated", "description", "examples", "title"})
 _TYPES = {"string": str, "boolean": bool, "integer": int, "object": dict, "array": list, "null": type(None)}
 
@@ -30,6 +33,7 @@ class Dialect:
     def __init__(self, differing: Mapping[str, Test | None]) -> None:
         self._keywords = {**_KEYWORDS, **differing}
         self._read: dict[int, tuple[Any, list[tuple[Test, Any]]]] = {}  # by id; the schema is kept for its sake
+        self._fitting: dict[int, set[bytes]] = {}  # likewise
 
     def fits(self, value: Any, schema: Any) -> bool:
         """Tell whether a value fits for certain."""
@@ -46,6 +50,15 @@ class Dialect:
             if not test(self, value, wanted, schema):
                 return False
         return True
+
+    def inner(self, value: Any, schema: Any) -> bool:
+        """Test a value inside of another; small maps that fit are remembered, as a thousand jobs have the same few."""
+        if type(value) is not dict or len(mark := packed(value)) > _SMALL:
+            return self.test(value, schema)
+        known = self._fitting.setdefault(id(schema), set())
+        if mark not in known and self.test(value, schema):
+            known.add(mark)
+        return mark in known
 
     def _learn(self, schema: Mapping[str, Any]) -> tuple[Any, list[tuple[Test, Any]]]:
         known = [(self._keywords.get(key, _default(key)), wanted) for key, wanted in schema.items()]
@@ -71,7 +84,7 @@ def has_type(_: Dialect, value: Any, types: Any, __: Any) -> bool:
 
 def _properties(dialect: Dialect, value: Any, properties: Any, _: Any) -> bool:
     return type(value) is not dict or all(
-        dialect.test(inner, properties[key]) for key, inner in value.items() if key in properties
+        dialect.inner(inner, properties[key]) for key, inner in value.items() if key in properties
     )
 
 
@@ -83,7 +96,7 @@ def _patterns(dialect: Dialect, value: Any, patterns: Any, _: Any) -> bool:
 
 
 def _additional(dialect: Dialect, value: Any, additional: Any, schema: Any) -> bool:
-    return type(value) is not dict or all(dialect.test(value[key], additional) for key in further(value, schema))
+    return type(value) is not dict or all(dialect.inner(value[key], additional) for key in further(value, schema))
 
 
 def further(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:

@@ -18,14 +18,14 @@ _FORMATTED = {str: "string", int: "integer"}
 
 def _properties(judge: Dialect, value: Any, properties: Any, _: Any) -> bool:
     return type(value) is not dict or all(
-        judge.test(inner, properties[key])
+        judge.inner(inner, properties[key])
         for key, inner in value.items() if key in properties and (inner is not None or judge is WHOLE)
     )  # fmt: skip
 
 
 def _additional(judge: Dialect, value: Any, additional: Any, schema: Any) -> bool:
     return type(value) is not dict or all(
-        judge.test(value[key], additional)
+        judge.inner(value[key], additional)
         for key in further(value, schema) if value[key] is not None or judge is WHOLE or additional is False
     )  # fmt: skip
 

@@ -74,6 +74,8 @@ def line_and_column(text: str, index: int) -> tuple[int, int]:
 def refused_characters(text: str) -> Iterator[Diagnostic]:
     """Yield a fault for the first of each character that may not stand in a file."""
     seen: set[str] = set()
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():  # as nearly all texts are
+        return
     refused = _REFUSED_ASCII if text.isascii() else _REFUSED  # which takes long to make ready
     for match in re.finditer(refused, text):
         if (char := match[0]) in seen:

@@ -26,6 +26,7 @@ MAX_FAULTS: Final = 100
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z").match
 _DIGITS = frozenset("-0123456789")
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_MINE, _THEIRS = "<" * 7, ">" * 7
 _CONFLICT = re.compile(r"^(<{7}|>{7})(?: .*)?$", re.MULTILINE).search
 _DIRECTIVE = re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+(%[^\n]*)")
 _TAG = re.compile(r"(?:&\S+\s+)?(!<[^>\n]*>|![^\s,\[\]{}]*)")
@@ -49,7 +50,7 @@ def parse(text: str, name: str = "") -> Any:
 
 def _refuse(text: str) -> None:
     """Refuse a text that need not be parsed to see that it is none of ours."""
-    if conflict := _CONFLICT(text):
+    if (_MINE in text or _THEIRS in text) and (conflict := _CONFLICT(text)):
         line = text.count("\n", 0, conflict.start())
         hint = "resolve the merge, then build"
         raise TextError([fault("TF107", "Git left its conflict markers here", line, 0, hint, len(conflict[0]))])
