@@ -114,13 +114,13 @@ def stamp_of(session: Session, *how: object) -> Stamp | None:
     foreign = any(not plugin.bundled or plugin.fault for plugin in session.plugins.plugins)
     if any(map(os.environ.get, _OFF)) or session.plugins.traced or foreign or session.abandoned:
         return None
-    if not is_much(session.folders):
-        return None
     try:
+        if not is_much(session.folders):
+            return None
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tfgitops")
         usable = folder.is_absolute() and not folder.is_symlink()
         return Stamp(session, folder, repr(how), _name(session, repr(how))) if usable else None
-    except (OSError, RuntimeError):  # no home, or a file of ours that cannot be read
+    except (OSError, RuntimeError):  # no home, or a file that cannot be looked at
         return None
 
 
