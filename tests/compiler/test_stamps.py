@@ -280,6 +280,15 @@ def test_after_each_change_and_after_its_reversal(repository: Repository, hits: 
     assert hits[True] > 0
 
 
+def test_a_first_build_leaves_a_stamp(repository: Repository, hits: Counter[bool]) -> None:
+    for path in (MANIFESTS, JOBS):
+        shutil.rmtree(repository.top / path)
+    CHANGES["bootstrap"](repository)
+    for _ in range(2):
+        assert build(repository.top).exit_code == 0
+    assert hits == {False: 1, True: 1}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
