@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ SHARED = """\
 apiVersion: tfgitops/v1alpha1
 kind: Environment
 namespace: ml
-cluster: eu-1
+cluster: eu-2
 queues: {vision: {}}
 jobs: {a: {image: 'tf:2.21', worker: 1}}
 """
@@ -190,9 +191,10 @@ CHANGES: dict[str, Callable[[Repository], object]] = {
     "no lock": _remove("tfgitops.lock"),
     "exception": _append(SPEC, ALLOW.format(day="2026-01-10")),
     "a later day": lambda repository: _commit_on(repository, "2026-02-01T00:00:00Z"),
-    "pin": lambda _: run("pin", "environments/prod", "resnet"),
-    "unpin": lambda _: run("unpin", "environments/prod", "resnet"),
+    "pin bert": lambda _: run("pin", "environments/prod", "bert"),
+    "unpin bert": lambda _: run("unpin", "environments/prod", "bert"),
     "header": _edit(BERT, "; do not edit.", " ; do not edit."),
+    "header back": _edit(BERT, " ; do not edit.", "; do not edit."),
     "edited manifest": _append(BERT, "x: y\n"),
     "line ends": lambda repository: _line_ends(repository.top / BERT),
     "manifest is gone": _remove(BERT),
@@ -218,11 +220,8 @@ OPTIONS: tuple[tuple[str, ...], ...] = (
 
 
 def _commit_on(repository: Repository, day: str) -> None:
-    os.environ["GIT_COMMITTER_DATE"] = day
-    try:
-        repository.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "-m", "later")
-    finally:
-        del os.environ["GIT_COMMITTER_DATE"]
+    line = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "-m", "later"]
+    subprocess.run(line, cwd=repository.top, env=os.environ | {"GIT_COMMITTER_DATE": day}, check=True)
 
 
 def _line_ends(path: Path) -> None:
@@ -279,6 +278,43 @@ def test_after_each_change_and_after_its_reversal(repository: Repository, hits: 
     for _ in range(2):
         _equal(cache, repository, ())
     assert hits[True] > 0
+
+
+def test_a_first_build_leaves_a_stamp(repository: Repository, hits: Counter[bool]) -> None:
+    for path in (MANIFESTS, JOBS):
+        shutil.rmtree(repository.top / path)
+    CHANGES["bootstrap"](repository)
+    for _ in range(2):
+        assert build(repository.top).exit_code == 0
+    assert hits == {False: 1, True: 1}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("exception", "a later day", "back"),
+        ("pin bert", "commit", "header", "commit", "header back"),
+        ("its file", "a plugin", "no settings"),
+        ("another environment", "that one moves", "its spec is gone", "it is gone"),
+        ("new job", "job moves", "new job is gone", "staged", "commit", "back"),
+    ],
+    ids=lambda changes: changes[0],
+)
+def test_after_several_changes(repository: Repository, hits: Counter[bool], changes: tuple[str, ...]) -> None:
+    cache = repository.top.parent / "cache"
+    for change in changes:
+        CHANGES[change](repository)
+        for options in ((), ("--restart-all",), (), ()):
+            _equal(cache, repository, options)
+    assert hits[True] > 0 or changes[0] == "pin bert"
+
+
+def test_there_is_none_with_a_pin_or_with_plugins_of_others(repository: Repository) -> None:
+    for changes in (["pin bert"], ["unpin bert", "its file", "a plugin"]):
+        for change in changes:
+            CHANGES[change](repository)
+        assert build(repository.top).exit_code == 0
+        assert cached(repository.top) == []
 
 
 def test_a_warning_is_said_again(repository: Repository, hits: Counter[bool]) -> None:

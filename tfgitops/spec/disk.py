@@ -170,7 +170,9 @@ class Disk:
         return self._noted("kind", path, kind_of(path))
 
     def listed(self, folder: Path) -> Mapping[str, Kind]:  # noqa: D102
-        return self._noted("listed", folder, listed(folder))
+        found = listed(folder)
+        self._noted("listed", folder, _not_built(found))
+        return found
 
     def walk(self, top: Path, report: Callable[[Diagnostic], object]) -> Walk:  # noqa: D102
         for current, folders, names in walk(top, report):
@@ -210,6 +212,11 @@ def _inside(current: str, folders: list[str], names: list[str]) -> object:
     return sorted(folders), sorted(links), sorted(names)
 
 
+def _not_built(names: Mapping[str, Kind]) -> object:
+    """Return what is in a folder but for what a build makes there: a first build changes no answer for the second."""
+    return [(name, kind) for name, kind in names.items() if name not in ("manifests", "bootstrap")]
+
+
 def _day(root: Path) -> str:
     from tfgitops.spec.git import newest_commit_day  # noqa: PLC0415 - for environments with exceptions alone
 
@@ -217,8 +224,9 @@ def _day(root: Path) -> str:
 
 
 _QUESTIONS: dict[str, Callable[[Path], object]] = {
-    "resolved": resolved, "kind": kind_of, "listed": listed, "inside": lambda path: _inside(*next(os.walk(path))),
-    "bytes": read_file, "text": lambda path: read_text(path, ""), "day": _day,
+    "resolved": resolved, "kind": kind_of, "listed": lambda path: _not_built(listed(path)),
+    "inside": lambda path: _inside(*next(os.walk(path))), "bytes": read_file,
+    "text": lambda path: read_text(path, ""), "day": _day,
 }  # fmt: skip
 
 
