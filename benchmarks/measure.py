@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MAXRSS_PER_MB = 1024 * (1024 if sys.platform == "darwin" else 1)
-_ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+_ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "CI" and not key.startswith("PYTHON")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tfgitops import Plugins
+
+os.environ["TFGITOPS_NO_CACHE"] = "1"  # no test leaves anything in the user's folder, nor finds anything there
 
 collect_ignore = ["plugins/external"]
 """Packages of their own, whose tests `test_outsiders.py` runs where they are installed."""

@@ -18,6 +18,7 @@ from tfgitops.adoption.adopt import adopt
 from tfgitops.adoption.likeness import compare
 from tfgitops.adoption.sourcefiles import read_sources
 from tfgitops.adoption.trials import Trials, jobs_of
+from tfgitops.spec.diagnostics import CompileError
 from tfgitops.spec.model import JOB_LABEL
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ def test_no_source_ends_in_a_traceback(data: Any, path: Path, plugins: Plugins, 
     odd = place / "odd.yaml"
     odd.write_text("---\n".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
     sources, problems = read_sources([str(odd)])
-    if not problems:
+    if problems:
+        return
+    try:
         adopted = adopt(sources, plugins)
-        assert adopted.text or adopted.diagnostics
+    except CompileError:  # such as jobs of two namespaces
+        return
+    assert adopted.text or adopted.diagnostics

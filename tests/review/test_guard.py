@@ -37,6 +37,14 @@ def test_a_bump_in_defaults_writes_nothing_and_names_the_jobs_and_the_line(repos
     assert _state(repository) == before
 
 
+def test_before_the_first_commit_nothing_has_run(repository: Repository) -> None:
+    shutil.rmtree(repository.top / ".git")
+    _bump(repository)
+    assert "error[TF604]" in run("build").stderr  # without Git, the files may be those that run
+    repository.git("init", "--quiet")
+    assert run("build").exit_code == 0
+
+
 def test_the_guard_stops_one_environment_and_not_another(repository: Repository) -> None:
     text = repository.read("environments/prod/environment.yaml")
     other = spec_with(text, {"extends": GONE, "cluster": "eu-2", "defaults.image": "a"})

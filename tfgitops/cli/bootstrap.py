@@ -87,7 +87,8 @@ def _next(controller: Controller, folders: list[Path]) -> Iterator[str]:
     from tfgitops.spec.disk import shown
 
     top = shlex.quote(shown(folders[0] / BOOTSTRAP))
-    yield "next: run `tfgitops build`, commit, and push; then"
+    others = ", for each environment as for the first:" * (len(folders) > 1)
+    yield f"next: run `tfgitops build`, commit, and push; then{others}"
     if controller is Controller.argocd:
         yield f"  kubectl patch configmap argocd-cm --namespace argocd --patch-file {top}/argocd-cm/argocd-cm.yaml"
         yield f"  kubectl apply --server-side -f {top}/argocd/appproject.yaml -f {top}/argocd/application.yaml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,10 @@ from tfgitops.cli.completion import jobs
 from tfgitops.cli.progress import erase, progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfgitops.compiler.compiled import Compiled
+    from tfgitops.pins.deliver import Delivery
     from tfgitops.review.restarts import Consent
 
 
@@ -44,25 +48,32 @@ def build(
     """Compile environments and write their manifests."""
     from tfgitops.cli.environments import compiled, opened
     from tfgitops.compiler.compiled import documents
+    from tfgitops.compiler.stamps import stamp_of
     from tfgitops.compiler.versionlock import check_lock, refuse_changed_plugins
     from tfgitops.pins.deliver import deliver
     from tfgitops.plugins.plain import printable
     from tfgitops.report.buildreport import as_diagnostics, changed_files, exceptions, lines
-    from tfgitops.report.show import show
+    from tfgitops.report.show import as_text, coloured, show
     from tfgitops.spec.diagnostics import has_errors
 
-    if stdout and (check or format_ != "text"):
-        raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
-    if (check or stdout) and (restart or restart_all or pin_rest or queues_at_once):
-        raise typer.BadParameter(
-            "--restart, --restart-all, --pin-rest and --queues-at-once are for a build that writes"
-        )
-    if restart_all and (restart or pin_rest):
-        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
+    _refuse_options(
+        silent=stdout and (check or format_ != "text"),
+        consents=(check or stdout) and bool(restart or restart_all or pin_rest or queues_at_once),
+        contrary=restart_all and bool(restart or pin_rest),
+    )
     session = opened(paths, no_plugin, before_plugins=refuse_changed_plugins if locked else lambda _: None)
     found = check_lock(session, locked=locked, strict=strict)
     if has_errors(found):
         return show(found, format_, no_colour=no_color, session=session)
+    stamp = None
+    if format_ == "text" and not any((
+        check, stdout, locked, restart, restart_all, pin_rest, queues_at_once, verbose,
+    )):  # fmt: skip
+        stamp = stamp_of(session, strict, quiet, coloured(sys.stderr, no_colour=no_color), found)
+    if stamp and (words := stamp.words(_wait)):
+        sys.stderr.write(words[0])
+        sys.stdout.write(words[1])
+        return 0
     results = compiled(session, found, strict=strict)
     if stdout:
         sys.stdout.write(documents(results))
@@ -83,6 +94,8 @@ def build(
         elif verbose:
             sys.stdout.write(exceptions(results))
         sys.stdout.write("".join(f"{line}\n" for line in told))
+    if stamp and not code:
+        stamp.keep(results, [as_text(found, no_colour=no_color), "" if quiet else _unchanged(delivered)])
     return code or int(check and bool(files))
 
 
@@ -94,6 +107,26 @@ def _consent(results: list[Compiled], **given: Any) -> Consent:
     for name, hint in consent.unknown(results):
         raise typer.BadParameter(" ".join(filter(None, (f"--restart names no job: {name!r}.", hint))))
     return consent
+
+
+def _refuse_options(*, silent: bool, consents: bool, contrary: bool) -> None:
+    """Raise BadParameter for options that do not go together."""
+    if silent:
+        raise typer.BadParameter("--stdout goes with neither --check nor a --format other than text")
+    if consents:
+        raise typer.BadParameter(
+            "--restart, --restart-all, --pin-rest and --queues-at-once are for a build that writes"
+        )
+    if contrary:
+        raise typer.BadParameter("--restart-all goes with neither --restart nor --pin-rest")
+
+
+def _unchanged(delivered: Iterable[Delivery]) -> str:
+    """Return what the next build says if nothing changes."""
+    from tfgitops.report.buildreport import lines
+
+    told = (replace(one, differences=(), bootstrap=()) for one in delivered)
+    return "".join(f"{line}\n" for one in told for line in lines(one, check=False, verbose=False))
 
 
 def _wait(folder: Path) -> None:

@@ -16,10 +16,12 @@ from tfgitops.targets.gitops import KUSTOMIZATION, kustomization
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tfgitops.admission.allowances import Allowances, Allowed
     from tfgitops.planning.plan import Planned
     from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.disk import Answer
     from tfgitops.spec.model import Environment
     from tfgitops.targets.routes import Route
 
@@ -37,7 +39,8 @@ class Compiled:
     """The result of one environment: all diagnostics, and without errors its files.
 
     If only the manifests have errors, ``environment`` and ``objects`` are set all the same. ``bootstrap`` are the files
-    beside the manifests, for the controller. ``allowances`` are the exceptions, for what is found later.
+    beside the manifests, for the controller. ``allowances`` are the exceptions, for what is found later. With files,
+    ``answers`` are those of the disk.
     """
 
     folder: Path
@@ -47,6 +50,7 @@ class Compiled:
     objects: tuple[Planned, ...] = field(default=(), repr=False)
     files: tuple[File, ...] = field(default=(), repr=False)
     bootstrap: tuple[File, ...] = field(default=(), repr=False)
+    answers: AbstractSet[Answer] = field(default=frozenset(), repr=False, compare=False)
 
     @property
     def ok(self) -> bool:

@@ -10,12 +10,14 @@ from tfgitops.spec.model import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from tfgitops.admission.allowances import Allowances
     from tfgitops.compiler.compiled import File
     from tfgitops.planning.plan import Planned
     from tfgitops.plugins.door import Plugins
     from tfgitops.spec.diagnostics import Diagnostic
+    from tfgitops.spec.disk import Answer
     from tfgitops.spec.model import Environment
     from tfgitops.spec.places import Places
 
@@ -35,6 +37,7 @@ class Findings:
         self.faults = list(plugins.faults)
         self.environment: Environment | None = None
         self.objects: list[Planned] = []
+        self.answers: AbstractSet[Answer] = frozenset()
         self._plugins = plugins
         self.allowances: Allowances | None = None
 

@@ -39,7 +39,7 @@ def compile_environment(folder: Path, plugins: Plugins, project: Project | None 
     return Compiled(
         folder=folder, diagnostics=tuple(ordered([*findings.found, *findings.faults, *left_over])),
         allowances=findings.allowances, environment=findings.environment, objects=tuple(findings.objects),
-        files=written, bootstrap=bootstrap,
+        files=written, bootstrap=bootstrap, answers=findings.answers,
     )  # fmt: skip
 
 
@@ -56,9 +56,10 @@ def _compile(
     findings.found += inherited(former_names(source.documents), source.documents[0])
     findings.found += inherited(validate_parts(source.documents, plugins.schema), source.documents[0])
     findings.stop_on_errors()
-    documents, unread = completed(source.documents, plugins.schema, Disk(resolved(source.project.root)))
+    documents, unread = completed(source.documents, plugins.schema, Disk(resolved(source.project.root), source.answers))
     findings.found += inherited(unread, source.documents[0])
     findings.stop_on_errors()
+    findings.answers = source.answers
 
     source = replace(source, documents=documents)
     environment, places, problems = resolve(source, plugins.schema)

@@ -94,7 +94,7 @@ def compile_each(
         progress(*item)
         return compile_environment(item[1], session.plugins, session.project)
 
-    if len(folders) > 1 and not session.plugins.traced and _is_much(folders):
+    if len(folders) > 1 and not session.plugins.traced and is_much(folders):
         from tfgitops.compiler.parallel import forks_for, in_parallel  # noqa: PLC0415 - for much work alone
 
         if forks := forks_for(len(folders)):
@@ -102,7 +102,7 @@ def compile_each(
     return [*map(one, enumerate(folders))]
 
 
-def _is_much(folders: Iterable[Path]) -> bool:
+def is_much(folders: Iterable[Path]) -> bool:
     """Tell whether forks pay, by the size of the specs, and of the files beside them, which they may extend."""
     sizes = (
         _OVERHEAD + sum(file.lstat().st_size for file in (*folder.glob("*.yaml"), *folder.glob("jobs/*.yaml")))

@@ -33,19 +33,27 @@ def show(
     that `build` changed, or found different; for JSON alone. Paths are relative to the checkout of ``session``, if
     there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
-    found = _first(list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics))))
+    found = _told(diagnostics, verbose=verbose)
     if form != "text":
         sys.stdout.write(_rendered(found, form, files, session))
-    elif found:
-        from tfgitops.report import text  # noqa: PLC0415 - a clean run shows none
-
-        sys.stderr.write(text.render(found, colour=coloured(sys.stderr, no_colour=no_colour)))
-        sys.stderr.write("\n" + text.totals(found) + "\n")
+    else:
+        sys.stderr.write(as_text(found, no_colour=no_colour, verbose=verbose))
     return int(has_errors(found))
 
 
-def _first(found: list[Diagnostic]) -> list[Diagnostic]:
+def as_text(diagnostics: Iterable[Diagnostic], *, no_colour: bool, verbose: bool = False) -> str:
+    """Return what `show` writes to standard error."""
+    found = _told(diagnostics, verbose=verbose)
+    if not found:
+        return ""
+    from tfgitops.report import text  # noqa: PLC0415 - a clean run shows none
+
+    return f"{text.render(found, colour=coloured(sys.stderr, no_colour=no_colour))}\n{text.totals(found)}\n"
+
+
+def _told(diagnostics: Iterable[Diagnostic], *, verbose: bool) -> list[Diagnostic]:
     """Return all that is shown, the errors before the others if not all is, and how many more there are."""
+    found = list(ordered(diagnostics) if verbose else without_notes(ordered(diagnostics)))
     if (more := len(found) - bounds.SHOWN) <= 0:
         return found
     errors = [one for one in found if one.severity == "error"]

@@ -174,6 +174,14 @@ def find_head(root: Path, places: Iterable[Path]) -> Base | None:
     return find_base(root, places, "HEAD")
 
 
+def is_unborn(root: Path) -> bool:
+    """Tell whether a folder is in a repository that has no commit yet, if it has no newest commit."""
+    try:
+        return run_git(root, "symbolic-ref", "--quiet", "HEAD").returncode == 0
+    except OSError:
+        return False
+
+
 def _holds_something(mark: Path) -> bool:
     """Tell whether a `.git` is more than a mark, or cannot be read."""
     try:

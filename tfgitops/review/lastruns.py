@@ -80,6 +80,13 @@ class LastRuns:
         project = self._session.project
         return find_head(project.root, [project.root, *project.versions])
 
+    @cached_property
+    def _nothing_ran(self) -> bool:
+        """Tell whether there is a repository, but no commit."""
+        from tfgitops.review.history import is_unborn  # noqa: PLC0415 - for builds without a commit
+
+        return self.head is None and is_unborn(self._session.project.root)
+
     def at(self, compiled: Compiled) -> Base | None:
         """Return HEAD, in which the folder of an environment that moved is the folder where most of its jobs were."""
         head, environment = self.head, compiled.environment
@@ -96,6 +103,8 @@ class LastRuns:
 
     def committed(self, folder: Path, wanted: Iterable[Planned], head: Base | None) -> dict[str, Ran]:
         """Return the committed manifests of some objects of an environment, by path; without Git, those on the disk."""
+        if self._nothing_ran:
+            return {}
         if head is None:
             read = {one.path: read_manifest(f"{folder}/{MANIFESTS}/{one.path}") for one in wanted}
             return {path: Ran(home="", text=text) for path, text in read.items() if text is not None}

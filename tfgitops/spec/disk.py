@@ -6,9 +6,10 @@ import errno
 import os
 import stat
 from codecs import BOM_UTF8
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from tfgitops.spec import bounds
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfgitops.spec.document import Document
 
     Walk = Iterator[tuple[str, list[str], list[str]]]
+    Value = TypeVar("Value")
 
 Kind = Literal["nothing", "file", "folder"]
 _OTHERS: dict[Callable[[int], bool], str] = {
@@ -166,20 +168,85 @@ class FileTree(Protocol):
         """Return a file that was read and parsed before, if it is the same here."""
 
 
+Answer = tuple[str, str, str]
+"""A question that a compile asked of the disk or of Git, its path, and the digest of the answer."""
+
+
 @dataclass(frozen=True)
 class Disk:
-    """The files as they are on the disk, below a root."""
+    """The files as they are on the disk, below a root; each answer is added to ``answers``.
+
+    A fault is not added: it is an error, and nobody remembers a compile with errors.
+    """
 
     root: Path
-    resolved = staticmethod(resolved)
-    kind_of = staticmethod(kind_of)
-    listed = staticmethod(listed)
-    walk = staticmethod(walk)
-    read_file = staticmethod(read_file)
-    read_text = staticmethod(read_text)
+    answers: set[Answer] = field(default_factory=set)
+
+    def resolved(self, path: Path) -> Path:  # noqa: D102 - see `FileTree`
+        return self._noted("resolved", path, resolved(path))
+
+    def kind_of(self, path: Path) -> Kind:  # noqa: D102
+        return self._noted("kind", path, kind_of(path))
+
+    def listed(self, folder: Path) -> Mapping[str, Kind]:  # noqa: D102
+        found = listed(folder)
+        self._noted("listed", folder, _not_built(found))
+        return found
+
+    def walk(self, top: Path, report: Callable[[Diagnostic], object]) -> Walk:  # noqa: D102
+        for current, folders, names in walk(top, report):
+            self._noted("inside", Path(current), _inside(current, folders, names))
+            yield current, folders, names
+
+    def read_file(self, path: Path, most: int = 0) -> bytes:  # noqa: D102
+        return self._noted("bytes", path, read_file(path, most))
+
+    def read_text(self, path: Path, name: str) -> str | Diagnostic:  # noqa: D102
+        return self._noted("text", path, read_text(path, name))
 
     def known(self, _: Path) -> None:
         """Return nothing: each file is read anew."""
+
+    def _noted(self, question: str, path: Path, answer: Value) -> Value:
+        self.answers.add(noted(question, path, answer))
+        return answer
+
+
+def noted(question: str, path: Path, answer: object) -> Answer:
+    """Return an answer as it is recorded."""
+    return question, str(path), sha256(repr(answer).encode()).hexdigest()
+
+
+def answered_again(questions: Iterable[tuple[str, str]]) -> list[Answer]:
+    """Return the present answers to questions that were recorded, sorted.
+
+    Raises OSError, LookupError, ValueError or RuntimeError for a question that is none, or has no answer any more.
+    """
+    return sorted(noted(question, Path(path), _QUESTIONS[question](Path(path))) for question, path in questions)
+
+
+def _inside(current: str, folders: list[str], names: list[str]) -> object:
+    """Return what a walk finds in a folder: folders, those of them that are links, and files."""
+    links = [name for name in folders if os.path.islink(f"{current}/{name}")]  # noqa: PTH114 - as `os.walk` does
+    return sorted(folders), sorted(links), sorted(names)
+
+
+def _not_built(names: Mapping[str, Kind]) -> object:
+    """Return what is in a folder but for what a build makes there: a first build changes no answer for the second."""
+    return [(name, kind) for name, kind in names.items() if name not in ("manifests", "bootstrap")]
+
+
+def _day(root: Path) -> str:
+    from tfgitops.spec.git import newest_commit_day  # noqa: PLC0415 - for environments with exceptions alone
+
+    return newest_commit_day(root)
+
+
+_QUESTIONS: dict[str, Callable[[Path], object]] = {
+    "resolved": resolved, "kind": kind_of, "listed": lambda path: _not_built(listed(path)),
+    "inside": lambda path: _inside(*next(os.walk(path))), "bytes": read_file,
+    "text": lambda path: read_text(path, ""), "day": _day,
+}  # fmt: skip
 
 
 def unreadable(path: Path, error: OSError) -> Diagnostic:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tfgitops.spec import bounds
 from tfgitops.spec.committed import texts
 from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
-from tfgitops.spec.disk import Disk, is_hidden, resolved, shown, unreadable
+from tfgitops.spec.disk import Disk, is_hidden, noted, resolved, shown, unreadable
 from tfgitops.spec.document import Document
 from tfgitops.spec.places import NOT_EXTENDED, inherited
 from tfgitops.spec.portable import awkward_names
@@ -23,7 +23,7 @@ from tfgitops.spec.yamltext.textfaults import lookalikes
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from tfgitops.spec.disk import FileTree, Kind
+    from tfgitops.spec.disk import Answer, FileTree, Kind
     from tfgitops.targets.routes import Route
 
 _LIKE_YAML = (".yaml", ".yml", ".json")
@@ -45,7 +45,8 @@ class LoadedSpec:
     """The files of one environment, the strongest first: its own, then its jobs' files, then what it extends.
 
     ``committed`` are the texts of its manifests by their path below ``manifests/``, read only where a job is pinned;
-    ``day`` is that of the newest commit, asked of Git only where something is allowed.
+    ``day`` is that of the newest commit, asked of Git only where something is allowed. ``answers`` are those of the
+    disk and of Git, but for the manifests.
     """
 
     folder: Path
@@ -54,6 +55,7 @@ class LoadedSpec:
     warnings: tuple[Diagnostic, ...] = ()
     committed: Mapping[str, str] = field(default_factory=dict, repr=False)
     day: str = ""
+    answers: set[Answer] = field(default_factory=set, repr=False)
 
     @property
     def name(self) -> str:
@@ -64,16 +66,21 @@ class LoadedSpec:
 def load(folder: Path, project: Project | None = None) -> LoadedSpec:
     """Read an environment's spec, its jobs' files, and all that it extends; raise CompileError with every fault."""
     project = project or read_project(find_root(folder))
-    tree = Disk(resolved(project.root))
+    answers: set[Answer] = set()
+    tree = Disk(resolved(project.root), answers)
     reader = Reader(tree)
     documents = reader.spec(folder)
     if has_errors(reader.diagnostics):
         raise CompileError(inherited(reader.diagnostics, documents[0]) if documents else reader.diagnostics)
+    day = ""
+    if any(document.value.get("allow") for document in documents):
+        day = project.day
+        answers.add(noted("day", project.root, day))
     return LoadedSpec(
         folder=folder, project=project, documents=tuple(documents),
         warnings=(*inherited(reader.diagnostics, documents[0]), *awkward_names(folder, documents, tree)),
         committed=texts(folder) if any(map(_pins, documents)) else {},
-        day=project.day if any(document.value.get("allow") for document in documents) else "",
+        day=day, answers=answers,
     )  # fmt: skip
 
 

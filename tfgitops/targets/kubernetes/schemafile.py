@@ -11,13 +11,13 @@ from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.memo import by_content
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_FOLDERS = (_PACKAGE / "schemas", _PACKAGE.parent / "schemas")
+FOLDERS = (_PACKAGE / "schemas", _PACKAGE.parent / "schemas")
 
 
 @cache
 def schema_file(name: str) -> dict[str, Any]:
     """Read one of our schemas by its file name, which is also its `$id`."""
-    path = next(folder / name for folder in _FOLDERS if (folder / name).is_file())
+    path = next(folder / name for folder in FOLDERS if (folder / name).is_file())
     return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
 
 
