@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import tfgitops
 from tfgitops.compiler.session import is_much
-from tfgitops.compiler.write import alone, apply, replace_file
+from tfgitops.compiler.write import alone, replace_file
 from tfgitops.plugins.faults import file_of
 from tfgitops.spec.committed import BOOTSTRAP, MANIFESTS, existing
 from tfgitops.spec.diagnostics import CompileError
@@ -59,8 +59,7 @@ class Stamp:
     def words(self, waiting: Callable[[Path], object]) -> list[str] | None:
         """Return what the build would say on standard error and output, if nothing changed; None in any doubt.
 
-        Empty folders and what killed builds left are removed, as each build does. ``waiting`` is called with an
-        environment's folder if another build writes it.
+        ``waiting`` is called with an environment's folder if another build writes it.
         """
         try:
             path = self.folder / self.name
@@ -74,8 +73,6 @@ class Stamp:
                 answers = answered_again(held["asked"])
                 if held["digest"] != self._digest(words, answers, _present(self.session.folders)):
                     return None
-                for folder in self.session.folders:
-                    apply(folder, (), ())
         except _DOUBTS:
             return None
         return words
@@ -128,6 +125,9 @@ def _name(session: Session, how: str) -> str:
     """Return the digest of the call, of the compiler and its plugins, and of what the compile asks no recorder."""
     root, settings = session.project.root, session.project.settings
     places = [*map(str, (Path.cwd(), root, resolved(root), *session.folders))]
+    places += [
+        name for top in sorted({folder.parent for folder in session.folders}) for name in sorted(os.listdir(top))
+    ]  # noqa: PTH208
     call = [how, sorted(session.plugins.without), places]
     git = [is_there(folder / ".git") for folder in (root, *root.parents)]  # the controllers' paths start there
     toml = read_file(root / PYPROJECT) if settings else b""
