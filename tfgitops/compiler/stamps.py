@@ -125,9 +125,7 @@ def _name(session: Session, how: str) -> str:
     """Return the digest of the call, of the compiler and its plugins, and of what the compile asks no recorder."""
     root, settings = session.project.root, session.project.settings
     places = [*map(str, (Path.cwd(), root, resolved(root), *session.folders))]
-    places += [
-        name for top in sorted({folder.parent for folder in session.folders}) for name in sorted(os.listdir(top))
-    ]  # noqa: PTH208
+    places += [str(path) for top in sorted({one.parent for one in session.folders}) for path in sorted(top.iterdir())]
     call = [how, sorted(session.plugins.without), places]
     git = [is_there(folder / ".git") for folder in (root, *root.parents)]  # the controllers' paths start there
     toml = read_file(root / PYPROJECT) if settings else b""
