@@ -33,9 +33,9 @@ def show(
     that `build` changed, or found different; for JSON alone. Paths are relative to the checkout of ``session``, if
     there is one, and codes are its plugins'. ``verbose`` shows notes, too.
     """
-    found = _told(diagnostics, verbose=verbose)
+    found = list(diagnostics)
     if form != "text":
-        sys.stdout.write(_rendered(found, form, files, session))
+        sys.stdout.write(_rendered(_told(found, verbose=verbose), form, files, session))
     else:
         sys.stderr.write(as_text(found, no_colour=no_colour, verbose=verbose))
     return int(has_errors(found))
