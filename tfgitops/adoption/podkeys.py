@@ -149,10 +149,6 @@ class PodKeys:
             self._draft.put((*self._at, "volumes"), in_order, (*self._base, "spec", "volumes"))
         return left
 
-    def _config_paths(self, volume: Json, mounted: list[Json]) -> list[str]:
-        known = "configMaps" not in self._raw and _config(volume) in self._shelf.files
-        return config_paths(volume, mounted) if known else []
-
     def _with_names(self, items: list[Json]) -> list[Json]:
         """Return containers with the new names of the volumes that they mount, without the compiler's variables."""
         for item in items:
