@@ -1,0 +1,316 @@
+"""Test the tests: change one thing of a module at a time, and see whether a test fails (`make mutants`).
+
+The first run measures which test runs which line. From then on a change costs as much as the tests of its line, the
+quickest first, until one fails. `.mutants/results.jsonl` holds the verdicts: a run goes on where the last one stopped.
+A change that does not matter stands in `tools/mutants.equal.txt`, with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPOSITORY = Path(__file__).parent.parent
+WORK = REPOSITORY / ".mutants"
+TREE = WORK / "tree"
+RESULTS = WORK / "results.jsonl"
+EQUAL = Path(__file__).with_suffix(".equal.txt")
+COPIED = ("tfgitops", "plugins", "schemas", "tests", "conformance", "environments", "docs", "templates", "tools")
+
+# fmt: off
+MODULES = {
+    "tfgitops/admission/admit.py": ["tests/admission", "tests/targets/volcano/test_clean.py", "tests/test_cases.py"],
+    "tfgitops/targets/kubernetes/merge.py": ["tests/targets/kubernetes/test_merge.py", "tests/planning", "tests/test_cases.py"],
+    "tfgitops/spec/resolve.py": ["tests/spec", "tests/planning", "tests/provenance/test_layers.py", "tests/test_cases.py"],
+    "tfgitops/compiler/write.py": ["tests/cli", "tests/compiler", "tests/pins"],
+    "tfgitops/review/restarts.py": ["tests/review", "tests/pins", "tests/cli"],
+}  # fmt: on
+"""The modules that are changed, and the tests that may notice it."""
+
+PRELOADED = ("pytest", "hypothesis", "yaml", "ruamel.yaml", "jsonschema", "typer.testing", "xdist", "pytest_cov")
+LONGEST = 60
+"""Seconds after which a change counts as noticed: an endless loop."""
+MANY = 80
+"""How many tests of one line are run."""
+
+_SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+    ast.Break: ast.Continue, ast.Continue: ast.Break,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """One change of a module: where it is, what it changes, and the text of the module with it."""
+
+    module: str
+    line: int
+    told: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The change and the text that it changes, for the verdicts of earlier runs."""
+        return hashlib.sha256(f"{self.module}\0{self.text}".encode()).hexdigest()[:16]
+
+
+def mutants(module: str, source: str) -> Iterator[Mutant]:
+    """Yield each change of a module that we know how to make."""
+    tree = ast.parse(source)
+    for function, holder, name, index in _places(tree, ""):
+        value = getattr(holder, name)
+        node = value if index is None else value[index]
+        for other in _changes(node):
+            told = f"{function}: {_shown(node)} → {_shown(other)}"
+            if index is None:
+                setattr(holder, name, other)
+            else:
+                value[index] = other
+            yield Mutant(module=module, line=_line(node, holder), told=told, text=ast.unparse(ast.fix_missing_locations(tree)))
+            if index is None:
+                setattr(holder, name, node)
+            else:
+                value[index] = node
+
+
+def _places(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST, str, int | None]]:
+    """Yield the place of each node that a program runs: its function, its parent, the field, and its index there."""
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "ctx", "keywords" if isinstance(node, ast.ClassDef) else ""}:
+            continue
+        for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if not isinstance(child, ast.AST) or _is_idle(child):
+                continue
+            inner = getattr(child, "name", "") if isinstance(child, ast.FunctionDef | ast.ClassDef) else ""
+            yield function, node, name, index
+            if not isinstance(child, ast.JoinedStr):
+                yield from _places(child, ".".join(filter(None, (function, inner))))
+
+
+def _is_idle(node: ast.AST) -> bool:
+    """Tell whether a node does nothing when it is run, or only for a type checker."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return True
+    docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return docstring or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what may stand instead of a node."""
+    if swap := _SWAPS.get(type(node)):
+        yield swap()
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.If(test=test, body=body, orelse=rest):
+            yield ast.If(ast.UnaryOp(ast.Not(), test), body, rest)
+        case ast.IfExp(test=test, body=one, orelse=rest):
+            yield ast.IfExp(ast.UnaryOp(ast.Not(), test), one, rest)
+        case ast.comprehension(target, iterated, [_, *_], is_async):
+            yield ast.comprehension(target, iterated, [], is_async)
+        case ast.Return(value=value) if value and not (isinstance(value, ast.Constant) and value.value is None):
+            yield ast.Return(None)
+        case ast.Expr() | ast.AugAssign() | ast.Raise():
+            yield ast.Pass()
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int() as number):
+            yield ast.Constant(number + 1)
+        case ast.Constant(value=str() as text):
+            yield ast.Constant(f"{text}XX" if text else "XX")
+        case ast.BoolOp(op=op, values=[first, *rest]):
+            yield first
+            yield rest[0] if len(rest) == 1 else ast.BoolOp(op, rest)
+
+
+def _shown(node: ast.AST) -> str:
+    text = type(node).__name__ if isinstance(node, ast.cmpop | ast.boolop | ast.operator) else ast.unparse(node)
+    return text if len(text) < 90 else f"{text[:60]} … {text[-25:]}".replace("\n", " ")  # noqa: PLR2004
+
+
+def _line(node: ast.AST, holder: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0) or getattr(holder, "lineno", 0) or getattr(getattr(holder, "target", None), "lineno", 1))
+
+
+def _copy_tree() -> None:
+    """Copy what the tests need, so that a change is made there and not here."""
+    for name in COPIED:
+        shutil.rmtree(TREE / name, ignore_errors=True)
+        shutil.copytree(REPOSITORY / name, TREE / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in REPOSITORY.iterdir():
+        if path.is_file() and path.name != ".git":
+            shutil.copy(path, TREE)
+
+
+def _environment() -> dict[str, str]:
+    paths = os.pathsep.join(str(TREE / name) for name in ("", "plugins"))
+    return {**os.environ, "PYTHONPATH": paths, "COVERAGE_FILE": str(WORK / "coverage"), "CI": ""}
+
+
+def measure(module: str) -> dict[str, list[str]]:
+    """Return the tests that run each line of a module, the quickest first."""
+    sources = [(TREE / module).read_bytes(), *(path.read_bytes() for name in MODULES[module] for path in _files(name))]
+    kept = WORK / f"{module.replace('/', '.')}.json"
+    digest = hashlib.sha256(b"\0".join(sources)).hexdigest()
+    if kept.exists() and (known := json.loads(kept.read_text()))["digest"] == digest:
+        return dict(known["lines"])
+    print(f"{module}: measuring which test runs which line", flush=True)
+    package = module.removesuffix(".py").replace("/", ".")
+    options = ["-q", "-vv", "-n", "0", "--durations=0", f"--cov={package}", "--cov-context=test", "--cov-report="]
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:terminalprogress", *MODULES[module]]
+    done = subprocess.run(command, cwd=TREE, env=_environment(), capture_output=True, text=True, check=False)  # noqa: S603
+    failed = set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE))
+    took: Counter[str] = Counter()
+    for seconds, name in re.findall(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*)$", done.stdout, re.MULTILINE):
+        took[name.strip()] += int(float(seconds) * 1000)
+    from coverage import CoverageData  # noqa: PLC0415 - where it is measured only
+
+    data = CoverageData(str(WORK / "coverage"))
+    data.read()
+    lines = {}
+    for line, contexts in data.contexts_by_lineno(str(TREE / module)).items():
+        tests = {context.rpartition("|")[0] for context in contexts if context} - failed
+        lines[str(line)] = sorted(tests, key=lambda test: (took[test], test))[:MANY]
+    lines["all"] = sorted({*chain(*lines.values())}, key=lambda test: (took[test], test))[:MANY]
+    kept.write_text(json.dumps({"digest": digest, "lines": lines}), encoding="utf-8")
+    print(f"{module}: {done.stdout.strip().splitlines()[-1:]}", flush=True)
+    return lines
+
+
+def tests_of(lines: dict[str, list[str]], line: int) -> list[str]:
+    """Return the tests of a line, or of the one before that the statement begins with; all of a line of the module."""
+    near = (lines.get(str(number)) for number in range(line, line - 8, -1))
+    return next(filter(None, near), lines["all"])
+
+
+def _files(name: str) -> list[Path]:
+    place = TREE / name
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place]
+
+
+def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
+    """Tell whether one of some tests fails, or hangs, with a change."""
+    target = TREE / mutant.module
+    original = target.read_text(encoding="utf-8")
+    for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*"):
+        compiled.unlink()
+    try:
+        target.write_text(mutant.text, encoding="utf-8")
+        if not (child := os.fork()):
+            _run(tests)
+        return _wait(child) != 0
+    finally:
+        target.write_text(original, encoding="utf-8")
+
+
+def _run(tests: list[str]) -> None:
+    """Run tests in this process, a copy of one that has imported all but this repository, and end it."""
+    code = 1
+    try:
+        os.setpgrp()
+        os.environ |= _environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(TREE), str(TREE / "plugins")]
+        os.chdir(TREE)
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        pytest = importlib.import_module("pytest")
+        code = int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]))
+    finally:
+        os._exit(code)
+
+
+def _wait(child: int) -> int:
+    """Return the exit code of a process, 1 if it takes too long."""
+    end = time.monotonic() + LONGEST
+    try:
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+    except BaseException:
+        os.killpg(child, signal.SIGKILL)
+        raise
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 1
+
+
+def _known(again: bool) -> dict[str, str]:  # noqa: FBT001
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    verdicts = {one["key"]: one["verdict"] for one in map(json.loads, lines)}
+    return {key: verdict for key, verdict in verdicts.items() if not again or verdict == "killed"}
+
+
+def _report(every: list[Mutant], verdicts: dict[str, str], equal: set[str]) -> None:
+    """Print the score of each module, and the changes that no test notices."""
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for mutant in every:
+        verdict = "equal" if f"{mutant.module} {mutant.told}" in equal else verdicts.get(mutant.key, "not tried")
+        by_module[mutant.module][verdict] += 1
+        if verdict in {"survived", "no test"}:
+            print(f"{mutant.module}:{mutant.line} {mutant.told} ({verdict})")
+    for module, counts in by_module.items():
+        tried = counts["killed"] + counts["survived"] + counts["no test"]
+        score = f"{counts['killed'] / tried:.1%}" if tried else "none tried"
+        print(f"{module}: {score} of {tried} killed; {counts['equal']} equal, {counts['not tried']} not tried")
+
+
+def main() -> None:
+    """Try changes until the time is over, those of all modules in turn; print what survives."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", default=[*MODULES])
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--again", action="store_true", help="try those again that survived")
+    chosen = parser.parse_args()
+    end = time.monotonic() + chosen.minutes * 60
+    WORK.mkdir(exist_ok=True)
+    TREE.mkdir(exist_ok=True)
+    _copy_tree()
+    tests = {module: measure(module) for module in chosen.modules}
+    every = [one for module in chosen.modules for one in mutants(module, (TREE / module).read_text(encoding="utf-8"))]
+    equal = {line for line in EQUAL.read_text(encoding="utf-8").splitlines() if line} if EQUAL.exists() else set()
+    verdicts = _known(chosen.again)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    todo = [one for one in every if one.key not in verdicts and f"{one.module} {one.told}" not in equal]
+    random.Random(0).shuffle(todo)  # noqa: S311 - a sample of all modules comes first
+    for mutant in todo:
+        if time.monotonic() > end:
+            break
+        chosen_tests = tests_of(tests[mutant.module], mutant.line)
+        verdict = "no test" if not chosen_tests else "killed" if is_noticed(mutant, chosen_tests) else "survived"
+        verdicts[mutant.key] = verdict
+        with RESULTS.open("a", encoding="utf-8") as results:
+            line = {"key": mutant.key, "verdict": verdict, "module": mutant.module, "line": mutant.line, "told": mutant.told}
+            results.write(f"{json.dumps(line, ensure_ascii=False)}\n")
+    _report(every, verdicts | {key: "killed" for key, verdict in _known(again=False).items() if verdict == "killed"}, equal)
+
+
+if __name__ == "__main__":
+    main()
