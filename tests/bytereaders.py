@@ -31,7 +31,7 @@ KEPT = REPOSITORY / "tests" / "crashed"
 SEEDS = {
     "spec": "tests/cases/*/*/environment.yaml",
     "lock": "tfgitops.lock",
-    "settings": "tests/cases/*/*/pyproject.toml",
+    "settings": "tests/plugins/external/*/tests/cases/*/*/pyproject.toml",
     "manifest": "environments/tutorial/manifests/workloads/job-*.yaml",
     "import": "tests/adoption/cases/*.yaml",
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bytereaders import KEPT, SEEDS, Readers, seeds
 from fuzzed import fuzz
 from hypothesis import given, note
 from hypothesis import strategies as st
-from bytereaders import KEPT, SEEDS, Readers, seeds
 
 if TYPE_CHECKING:
     from tfgitops import Plugins
@@ -17,7 +17,7 @@ ODD = [
     b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc2\xb2", b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\r", b"\t", b"'", b'"', b"*a",
     b"&a ", b"<<: *a\n", b"!!python/object:os.system ", b"{", b"}", b"[", b"]", b"- ", b"? ", b": ", b"|\n", b">-\n",
     b"---\n", b"%YAML 9.9\n", b"null", b"~", b"-1", b"0x10", b"1e999", b"9" * 5000, b".inf", b"2026-13-45", b"a\\0b",
-    b"\"a\\u0000b\"", b"$(X)", b"`", b"=", b"[[x]]\n", b"../" * 9, b"#", b"\n" * 9, b"extends: .\n", b"from: train\n",
+    b'"a\\u0000b"', b"$(X)", b"`", b"=", b"[[x]]\n", b"../" * 9, b"#", b"\n" * 9, b"extends: .\n", b"from: train\n",
 ]  # fmt: skip
 """What breaks readers: half of a character, YAML's and TOML's own signs, numbers and names that are none."""
 
@@ -48,9 +48,7 @@ def test_no_edit_of_a_file_crashes_its_reader(readers: Readers, kind: str, data:
 
 
 @pytest.mark.parametrize("kind", SEEDS)
-def test_fuzzers_start_from_files_and_no_input_that_crashed_a_reader_does_so_again(
-    readers: Readers, kind: str
-) -> None:
+def test_fuzzers_start_from_files_and_no_input_that_crashed_a_reader_does_so_again(readers: Readers, kind: str) -> None:
     assert seeds(kind)
     for path in sorted((KEPT / kind).glob("*")):
         readers.read(kind, path.read_bytes())

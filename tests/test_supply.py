@@ -1,4 +1,4 @@
-"""The supply chain: each package that CI and the image install is locked, with its hashes, to a version that we allow."""
+"""The supply chain: each package that CI and the image install is locked, with hashes, to a version that we allow."""
 
 from __future__ import annotations
 
@@ -101,4 +101,6 @@ def test_whatever_is_installed_is_checked_by_its_hash(name: str) -> None:
     calls = re.findall(r"(?:pip install|pip --python \S+ \$\(INSTALL\)|\$\(PIP\)) [^\n&]*", text.split("LOCKED  =")[-1])
     unchecked = [call for call in calls if "--require-hashes" not in call and "--no-deps" not in call]
     assert calls
-    assert [call for call in unchecked if "oldest.txt" not in call and "tensorflow" not in call and ">=25.1" not in call] == []
+    assert [
+        call for call in unchecked if "oldest.txt" not in call and "tensorflow" not in call and ">=25.1" not in call
+    ] == []

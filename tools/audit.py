@@ -10,7 +10,13 @@ import sys
 def main(files: list[str]) -> int:
     """Print each vulnerability of the locked versions; return 1 if there is one."""
     options = ["--format", "json", "--progress-spinner", "off", "--disable-pip", "--require-hashes"]
-    command = [sys.executable, "-m", "pip_audit", *options, *(part for file in files for part in ("--requirement", file))]
+    command = [
+        sys.executable,
+        "-m",
+        "pip_audit",
+        *options,
+        *(part for file in files for part in ("--requirement", file)),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own lock files
     try:
         packages = json.loads(done.stdout)["dependencies"]

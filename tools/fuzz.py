@@ -1,7 +1,7 @@
 """Run the fuzz tests for some time (`make fuzz`): hypothesis with new seeds, then Atheris where it is installed.
 
-A fuzz test is any test that is marked `fuzz`. An example that fails is printed, and hypothesis remembers it: put it into
-the test with `@example`. Atheris puts what crashes a reader into `tests/crashed/KIND/`, where `make test` tries it.
+A fuzz test is any test that is marked `fuzz`. An example that fails is printed, and hypothesis keeps it: put it into the
+test with `@example`. Atheris puts what crashes a reader into `tests/crashed/KIND/`, where `make test` tries it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def rounds(seconds: float, chosen: list[str]) -> tuple[int, bool]:
         done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
         inputs += sum(map(int, re.findall(r"(\d+) (?:passing|failing|(?:and )?invalid)\b", done.stdout)))
         failed = done.returncode != 0
-        print(f"fuzz: seed {seed}: {inputs} inputs, {(done.stdout.split(chr(10)) or [""])[-2:][0]}", flush=True)
+        print(f"fuzz: seed {seed}: {inputs} inputs, {(done.stdout.split(chr(10)) or [''])[-2:][0]}", flush=True)
         if failed:
             print(done.stdout, done.stderr)
     return inputs, failed
