@@ -1,7 +1,7 @@
 """Run the fuzz tests for some time (`make fuzz`): hypothesis with new seeds, then Atheris where it is installed.
 
-A fuzz test is any test that is marked `fuzz`. An example that fails is printed, and hypothesis keeps it: put it into the
-test with `@example`. Atheris puts what crashes a reader into `tests/crashed/KIND/`, where `make test` tries it.
+A fuzz test is any test that is marked `fuzz`. An example that fails is printed, and hypothesis keeps it: put it into
+the test with `@example`. Atheris puts what crashes a reader into `tests/crashed/KIND/`, where `make test` tries it.
 """
 
 from __future__ import annotations
@@ -63,11 +63,14 @@ def main() -> int:
     """Fuzz for some minutes, half of them with Atheris where it is installed; return 1 if something crashed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("tests", nargs="*", help="the files or tests to run; all by default")
+    parser.add_argument("tests", nargs="*", help="the files or tests to run; those that are marked by default")
     chosen = parser.parse_args()
+    marked = [
+        str(path) for path in sorted((REPOSITORY / "tests").rglob("test_*.py")) if "fuzz" in path.read_text("utf-8")
+    ]
     both = importlib.util.find_spec("atheris") is not None
     seconds = chosen.minutes * 60 / (2 if both else 1)
-    inputs, failed = rounds(seconds, chosen.tests)
+    inputs, failed = rounds(seconds, chosen.tests or marked)
     if both:
         more, crashed = covering(seconds)
         inputs, failed = inputs + more, failed or crashed
