@@ -56,7 +56,8 @@ MODULES = {
 }
 """The modules that are changed, and the tests that may notice it."""
 
-PRELOADED = ("pytest", "hypothesis", "yaml", "ruamel.yaml", "jsonschema", "typer.testing", "xdist", "pytest_cov")
+PRELOADED = ("pytest", "hypothesis", "yaml", "ruamel.yaml", "jsonschema", "typer.testing")
+_REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
 LONGEST = 60
 """Seconds of the processor after which a change counts as noticed: an endless loop."""
 STUCK = 900
@@ -257,7 +258,7 @@ def _run(tests: list[str]) -> None:
         for stream in (0, 1, 2):
             os.dup2(null, stream)
         pytest = importlib.import_module("pytest")
-        code = int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]))
+        code = int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", _REWRITTEN, *tests]))
     finally:
         os._exit(code)
 
