@@ -45,8 +45,8 @@ def covering(seconds: float) -> tuple[int, bool]:
     for kind in KINDS:
         kept = REPOSITORY / "tests" / "crashed" / kind
         kept.mkdir(parents=True, exist_ok=True)
-        limits = [f"-max_total_time={max(1, int(seconds / len(KINDS)))}", "-timeout=20", "-rss_limit_mb=4096"]
-        options = [*limits, "-max_len=8192", f"-artifact_prefix={kept}/", "-print_final_stats=1"]
+        limits = [f"-max_total_time={max(1, int(seconds / len(KINDS)))}", "-timeout=60", "-report_slow_units=60"]
+        options = [*limits, "-rss_limit_mb=4096", "-max_len=8192", f"-artifact_prefix={kept}/", "-print_final_stats=1"]
         command = [sys.executable, str(Path(__file__).with_name("fuzz_coverage.py")), kind, *options]
         done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)  # noqa: S603
         count = sum(map(int, re.findall(r"number_of_executed_units: (\d+)", done.stderr)))
