@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from crds import FILES
+from fuzzed import fuzz
 from generated import own_faults
-from hypothesis import HealthCheck, example, given, note, settings
+from hypothesis import example, given, note
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from tfgitops import Compiled
 
 ELSEWHERE = ("queue-missing", "queue-parent-missing")
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=[*HealthCheck])
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def compiled(folder: Any, plugins: Plugins, spec: Any) -> Compiled:
 
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")  # of the fixtures, when hypothesis names a seed
-@MANY
+@fuzz(200)
 @example(seed=2423)  # a null in a list, which the server would drop
 @example(seed=122287456)  # tolerations that an overlay replaces
 @given(seed=st.integers(0, 1 << 32))

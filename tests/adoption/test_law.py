@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from checkout import REPOSITORY
-from hypothesis import HealthCheck, given, note, settings
+from fuzzed import fuzz
+from hypothesis import given, note
 from hypothesis import strategies as st
 from specs import nearly_sound, put_files
 
@@ -65,7 +66,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+@fuzz(60)
 @given(seed=st.integers(0, 1 << 32))
 def test_a_generated_spec_comes_back(place: Path, plugins: Plugins, seed: int) -> None:
     spec = nearly_sound(Random(seed), plugins.schema)  # noqa: S311 - repeatable, not secret
@@ -103,7 +104,7 @@ def routes(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(route for key, inner in items for route in routes(inner, (*at, key)))]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[*HealthCheck])
+@fuzz(80)
 @given(
     data=st.data(),
     path=st.sampled_from(FOREIGN),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from fuzzed import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfgitops.adoption.comments import Comment
@@ -20,7 +21,7 @@ VALUE: Any = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@fuzz(300)
 @given(env=st.dictionaries(KEY, VALUE, max_size=4), command=TEXT | st.lists(TEXT, max_size=3), roles=VALUE)
 def test_a_spec_reads_back_as_it_was(env: Any, command: Any, roles: Any) -> None:
     job = {"command": command, "env": env, "tasks": {"a": roles}, "pod": {"spec": env}}

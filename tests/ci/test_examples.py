@@ -153,7 +153,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
 
 def test_the_image_gets_all_that_the_wheel_is_built_from() -> None:
     kept = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").split("*\n", 1)[1]
-    assert {*re.findall(r"^!(.*)$", kept, re.MULTILINE)} == {*SOURCES}
+    assert {*re.findall(r"^!(.*)$", kept, re.MULTILINE)} == {*SOURCES, "requirements"}
 
 
 def test_there_are_calls_in_every_example_that_has_some() -> None:

@@ -15,6 +15,10 @@ import pytest
 from commandline import run
 from workspace import HEAD, MANIFEST, PROD, PROGRAM, QUEUES, TRAIN, TWO, WORKLOADS, edit, put, tree
 
+from tfgitops.compiler.compiled import File
+from tfgitops.compiler.write import Difference, alone, apply
+from tfgitops.spec.diagnostics import CompileError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -206,3 +210,18 @@ def test_a_spec_with_the_wrong_ending_is_named() -> None:
     assert result.exit_code == 1
     assert "rename" in result.stderr
     assert "environment.yml" in result.stderr
+
+
+@pytest.mark.parametrize("path", ["x.yaml", "../x.yaml", "workloads/../../x.yaml", "/x.yaml", "workloads/.x.yaml"])
+def test_no_file_goes_anywhere_but_into_a_folder_of_the_manifests(path: str, tmp_path: Path) -> None:
+    folder = tmp_path / "environment"
+    before = sorted(tmp_path.parent.rglob("*.yaml"))
+    with pytest.raises(CompileError) as raised:
+        apply(folder, [File(path=path, text="kind: Job\n")], [Difference(path=path, state="missing")])
+    assert [found.code for found in raised.value.diagnostics] == ["TF602"]
+    assert sorted(tmp_path.parent.rglob("*.yaml")) == before
+
+
+def test_a_folder_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="gone"), alone(tmp_path / "gone", list):
+        pytest.fail("nobody is alone there")

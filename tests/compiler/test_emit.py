@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from fuzzed import fuzz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -76,7 +77,7 @@ def check(manifest: dict[str, Any]) -> None:
     assert not set(text) & set("\t\r\x85\u2028\u2029\ufeff")
 
 
-@settings(max_examples=400, deadline=None)
+@fuzz(400)
 @given(MANIFESTS)
 def test_any_manifest_reads_back(manifest: dict[str, Any]) -> None:
     check(manifest)

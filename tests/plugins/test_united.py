@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from cuts import MISSING, cut
-from hypothesis import given, settings
+from fuzzed import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfgitops import Patch, Plugins, compile_environment, discover, hookimpl
@@ -116,7 +117,7 @@ def texts(compiled: Compiled) -> list[str]:
     return [file.text for file in compiled.files]
 
 
-@settings(max_examples=40, deadline=None)
+@fuzz(40)
 @given(data=st.data())
 def test_no_cut_no_name_and_no_order_changes_a_byte(
     compiled_with: Callable[[dict[str, Contributor]], Compiled], data: st.DataObject
@@ -135,7 +136,7 @@ def test_no_cut_no_name_and_no_order_changes_a_byte(
     assert texts(compiled_with(several)) == texts(compiled_with({"one": Contributor(pieces)}))
 
 
-@settings(max_examples=25, deadline=None)
+@fuzz(25)
 @given(count=st.integers(1, 3), data=st.data())
 def test_patches_may_be_cut_into_many(
     count: int, compiled_with: Callable[[dict[str, Contributor]], Compiled], data: st.DataObject

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzzed import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfgitops import Plugins, compile_environment
@@ -76,7 +77,7 @@ def _leaves(block: Any) -> list[tuple[Any, ...]]:
     return [at for at, _ in leaves(block)]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@fuzz(150)
 @given(parts=st.fixed_dictionaries({"base": JOB, "defaults": JOB, "below": JOB, "own": JOB, "child": JOB}))
 def test_the_winner_says_what_was_resolved(
     parts: dict[str, Any], plugins: Plugins, tmp_path_factory: pytest.TempPathFactory

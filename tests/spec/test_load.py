@@ -78,6 +78,16 @@ def test_a_job_a_task_or_a_queue_may_be_called_env(compile_spec: Callable[..., R
     assert queue["spec"]["weight"] == 2
 
 
+def test_a_variable_of_a_task_is_replaced_as_a_whole(compile_spec: Compile) -> None:
+    spec = """
+    jobs:
+      base: {image: a, strategy: none, tasks: {data: {replicas: 2, env: {A: {secret: s, key: k}}}}}
+      train: {from: base, tasks: {data: {env: {A: {configMap: c, key: other}}}}}
+    """
+    (variable,) = [one for one in compile_spec(spec).container("data", "train")["env"] if one["name"] == "A"]
+    assert variable["valueFrom"] == {"configMapKeyRef": {"name": "c", "key": "other"}}
+
+
 def test_a_roles_overlays_win_over_its_jobs(compile_spec: Callable[..., Result]) -> None:
     spec = """\
         jobs:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given, settings
+from fuzzed import fuzz
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tfgitops.spec.diagnostics import Words
@@ -134,7 +135,7 @@ def test_what_bash_takes_is_fine_where_bash_runs_it(text: str) -> None:
 ODD = st.text(alphabet=" \t\n\\'\"`$(){}[]<>&|;#-a=EOF", max_size=40)
 
 
-@settings(deadline=None, max_examples=300)
+@fuzz(300)
 @example('"\n"\\')
 @example("'\n'\\ ")
 @given(ODD)
@@ -145,7 +146,7 @@ def test_no_text_is_too_odd(text: str) -> None:
         assert line.startswith(fault.before + fault.words), (text, fault)
 
 
-@settings(deadline=None, max_examples=300)
+@fuzz(300)
 @example('python -c "import a\na.run()"\\')
 @example("a && b 2>&1 &")
 @example("a $&")

@@ -6,7 +6,8 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from example_job import JOB, QUEUES
-from hypothesis import given, settings
+from fuzzed import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 from jobupdates import judge_update
 
@@ -42,7 +43,7 @@ def with_value(manifest: Any, at: tuple[Any, ...], value: Any) -> Any:
     return result
 
 
-@settings(max_examples=300, deadline=None)
+@fuzz(300)
 @given(st.data(), st.sampled_from([JOB, *QUEUES]))
 def test_nothing_raises(data: st.DataObject, base: dict[str, Any]) -> None:
     broken: Any = base

@@ -1,0 +1,351 @@
+"""Test the tests: change one thing of a module at a time, and see whether a test fails (`make mutants`).
+
+The first run measures which test runs which line. From then on a change costs as much as the tests of its line, the
+quickest first, until one fails. `.mutants/results.jsonl` holds the verdicts: a run goes on where the last one stopped.
+A change that does not matter stands in `tools/mutants.equal.txt`, with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+REPOSITORY = Path(__file__).parent.parent
+WORK = REPOSITORY / ".mutants"
+TREE = WORK / "tree"
+RESULTS = WORK / "results.jsonl"
+EQUAL = Path(__file__).with_suffix(".equal.txt")
+COPIED = ("tfgitops", "plugins", "schemas", "tests", "conformance", "environments", "docs", "templates", "tools")
+
+MODULES = {
+    "tfgitops/admission/admit.py": ["tests/admission", "tests/targets/volcano/test_clean.py", "tests/test_cases.py"],
+    "tfgitops/targets/kubernetes/merge.py": [
+        "tests/targets/kubernetes/test_merge.py",
+        "tests/planning",
+        "tests/test_cases.py",
+    ],
+    "tfgitops/spec/resolve.py": [
+        "tests/spec",
+        "tests/planning",
+        "tests/provenance/test_layers.py",
+        "tests/test_cases.py",
+    ],
+    "tfgitops/compiler/write.py": ["tests/cli/test_check.py", "tests/cli", "tests/compiler", "tests/pins"],
+    "tfgitops/review/restarts.py": ["tests/review/test_guard.py", "tests/review/test_causes.py", "tests/pins"],
+}
+"""The modules that are changed, and the tests that may notice it; the first ones also for a change of a table."""
+
+PRELOADED = ("pytest", "hypothesis", "yaml", "ruamel.yaml", "jsonschema", "typer.testing")
+_REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
+LONGEST = 60
+"""Seconds of the processor after which a change counts as noticed: an endless loop."""
+STUCK = 900
+"""Seconds after which it does, too: a wait for what never comes."""
+MANY = 15_000
+"""How many milliseconds the tests of one line may take, the quickest first."""
+
+_SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+    ast.Break: ast.Continue, ast.Continue: ast.Break,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """One change of a module: where it is, what it changes, and the text of the module with it."""
+
+    module: str
+    line: int
+    told: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The change and the text that it changes, for the verdicts of earlier runs."""
+        return hashlib.sha256(f"{self.module}\0{self.text}".encode()).hexdigest()[:16]
+
+
+def mutants(module: str, source: str) -> Iterator[Mutant]:
+    """Yield each change of a module that we know how to make."""
+    tree = ast.parse(source)
+    for function, holder, name, index in _places(tree, ""):
+        value = getattr(holder, name)
+        node = value if index is None else value[index]
+        for other in _changes(node):
+            told = f"{function}: {_shown(node)} → {_shown(other)}"
+            if index is None:
+                setattr(holder, name, other)
+            else:
+                value[index] = other
+            text = ast.unparse(ast.fix_missing_locations(tree))
+            yield Mutant(module=module, line=_line(node, holder), told=told, text=text)
+            if index is None:
+                setattr(holder, name, node)
+            else:
+                value[index] = node
+
+
+def _places(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST, str, int | None]]:
+    """Yield the place of each node that a program runs: its function, its parent, the field, and its index there."""
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "ctx"}:
+            continue
+        for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if not isinstance(child, ast.AST) or _is_idle(child):
+                continue
+            inner = getattr(child, "name", "") if isinstance(child, ast.FunctionDef | ast.ClassDef) else ""
+            yield function, node, name, index
+            if not isinstance(child, ast.JoinedStr):
+                yield from _places(child, ".".join(filter(None, (function, inner))))
+
+
+def _is_idle(node: ast.AST) -> bool:
+    """Tell whether a node does nothing when it is run, or only for a type checker."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return True
+    docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return docstring or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what may stand instead of a node."""
+    if swap := _SWAPS.get(type(node)):
+        yield swap()
+    if isinstance(node, ast.Constant):
+        yield from map(ast.Constant, _values(node.value))
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.If(test=test, body=body, orelse=rest):
+            yield ast.If(ast.UnaryOp(ast.Not(), test), body, rest)
+        case ast.IfExp(test=test, body=one, orelse=other):
+            yield ast.IfExp(ast.UnaryOp(ast.Not(), test), one, other)
+        case ast.comprehension(target, iterated, [_, *_], is_async):
+            yield ast.comprehension(target, iterated, [], is_async)
+        case ast.Return(value=value) if value and not (isinstance(value, ast.Constant) and value.value is None):
+            yield ast.Return(None)
+        case ast.Expr() | ast.AugAssign() | ast.Raise():
+            yield ast.Pass()
+        case ast.BoolOp(op=op, values=[first, *others]):
+            yield first
+            yield others[0] if len(others) == 1 else ast.BoolOp(op, others)
+
+
+def _values(value: object) -> list[str | int]:
+    """Return other values for a constant."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1]
+    return [f"{value}XX"] if isinstance(value, str) else []
+
+
+def _shown(node: ast.AST) -> str:
+    text = type(node).__name__ if isinstance(node, ast.cmpop | ast.boolop | ast.operator) else ast.unparse(node)
+    return text if len(text) < 90 else f"{text[:60]} … {text[-25:]}".replace("\n", " ")  # noqa: PLR2004
+
+
+def _line(node: ast.AST, holder: ast.AST) -> int:
+    places = (node, holder, getattr(holder, "target", None))
+    return next(int(line) for one in places if (line := getattr(one, "lineno", None)))
+
+
+def _copy_tree() -> None:
+    """Copy what the tests need, so that a change is made there and not here."""
+    for name in COPIED:
+        shutil.rmtree(TREE / name, ignore_errors=True)
+        shutil.copytree(REPOSITORY / name, TREE / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in REPOSITORY.iterdir():
+        if path.is_file() and path.name != ".git":
+            shutil.copy(path, TREE)
+
+
+def _environment() -> dict[str, str]:
+    paths = os.pathsep.join(str(TREE / name) for name in ("", "plugins"))
+    return {**os.environ, "PYTHONPATH": paths, "COVERAGE_FILE": str(WORK / "coverage"), "CI": ""}
+
+
+def measure(module: str) -> dict[str, list[str]]:
+    """Return the tests that run each line of a module, the quickest first."""
+    sources = [(TREE / module).read_bytes(), *(path.read_bytes() for name in MODULES[module] for path in _files(name))]
+    kept = WORK / f"{module.replace('/', '.')}.json"
+    digest = hashlib.sha256(b"\0".join(sources)).hexdigest()
+    if kept.exists() and (known := json.loads(kept.read_text()))["digest"] == digest:
+        return dict(known["lines"])
+    print(f"{module}: measuring which test runs which line", flush=True)
+    package = module.removesuffix(".py").replace("/", ".")
+    options = ["-q", "-vv", "-n", "0", "--durations=0", f"--cov={package}", "--cov-context=test", "--cov-report="]
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", *MODULES[module]]
+    done = subprocess.run(command, cwd=TREE, env=_environment(), capture_output=True, text=True, check=False)  # noqa: S603
+    failed = set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE))
+    took: Counter[str] = Counter()
+    for seconds, name in re.findall(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*)$", done.stdout, re.MULTILINE):
+        took[name.strip()] += int(float(seconds) * 1000)
+    from coverage import CoverageData  # noqa: PLC0415 - where it is measured only
+
+    data = CoverageData(str(WORK / "coverage"))
+    data.read()
+    lines = {}
+    for line, contexts in data.contexts_by_lineno(str(TREE / module)).items():
+        tests = {context.rpartition("|")[0] for context in contexts if context} - failed
+        lines[str(line)] = _quickest(tests, took)
+    lines["all"] = _quickest(chain(*lines.values()), took)
+    kept.write_text(json.dumps({"digest": digest, "lines": lines}), encoding="utf-8")
+    print(f"{module}: {done.stdout.strip().splitlines()[-1:]}", flush=True)
+    return lines
+
+
+def _quickest(tests: Iterable[str], took: Mapping[str, int]) -> list[str]:
+    order = sorted({*tests}, key=lambda test: (took[test], test))
+    until = accumulate(took[test] + 1 for test in order)
+    return [test for test, sum_ in zip(order, until, strict=True) if sum_ <= MANY]
+
+
+def tests_of(lines: dict[str, list[str]], mutant: Mutant) -> list[str]:
+    """Return the tests of a line, or of the one before that the statement begins with.
+
+    A table is read by tests that run no line of its module, so the first tests of the module's row are run for it.
+    """
+    if mutant.told.startswith(":"):
+        return [MODULES[mutant.module][0]]
+    near = (lines.get(str(number)) for number in range(mutant.line, mutant.line - 8, -1))
+    return next(filter(None, near), lines["all"])
+
+
+def _files(name: str) -> list[Path]:
+    place = TREE / name
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place]
+
+
+def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
+    """Tell whether one of some tests fails, or hangs, with a change."""
+    target = TREE / mutant.module
+    original = target.read_text(encoding="utf-8")
+    for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*"):
+        compiled.unlink()
+    try:
+        target.write_text(mutant.text, encoding="utf-8")
+        if not (child := os.fork()):
+            _run(tests)
+        return _wait(child) != 0
+    finally:
+        target.write_text(original, encoding="utf-8")
+
+
+def _run(tests: list[str]) -> None:
+    """Run tests in this process, a copy of one that has imported all but this repository, and end it."""
+    code = 1
+    try:
+        os.setpgrp()
+        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
+        os.environ |= _environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(TREE), str(TREE / "plugins")]
+        os.chdir(TREE)
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        pytest = importlib.import_module("pytest")
+        code = int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", _REWRITTEN, *tests]))
+    finally:
+        os._exit(code)
+
+
+def _wait(child: int) -> int:
+    """Return the exit code of a process, 1 if it takes too long."""
+    end = time.monotonic() + STUCK
+    try:
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+    except BaseException:
+        os.killpg(child, signal.SIGKILL)
+        raise
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 1
+
+
+def _known(*, again: bool) -> dict[str, str]:
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    verdicts = {one["key"]: one["verdict"] for one in map(json.loads, lines)}
+    return {key: verdict for key, verdict in verdicts.items() if not again or verdict == "killed"}
+
+
+def _report(every: list[Mutant], verdicts: dict[str, str], equal: set[str]) -> None:
+    """Print the score of each module, and the changes that no test notices."""
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for mutant in every:
+        verdict = "equal" if f"{mutant.module} {mutant.told}" in equal else verdicts.get(mutant.key, "not tried")
+        by_module[mutant.module][verdict] += 1
+        if verdict in {"survived", "no test"}:
+            print(f"{mutant.module}:{mutant.line} {mutant.told} ({verdict})")
+    for module, counts in by_module.items():
+        tried = counts["killed"] + counts["survived"] + counts["no test"]
+        score = f"{counts['killed'] / tried:.1%}" if tried else "none tried"
+        print(f"{module}: {score} of {tried} killed; {counts['equal']} equal, {counts['not tried']} not tried")
+
+
+def main() -> None:
+    """Try changes until the time is over, those of all modules in turn; print what survives."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", default=[*MODULES])
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--again", action="store_true", help="try those again that survived")
+    chosen = parser.parse_args()
+    end = time.monotonic() + chosen.minutes * 60
+    WORK.mkdir(exist_ok=True)
+    TREE.mkdir(exist_ok=True)
+    _copy_tree()
+    tests = {module: measure(module) for module in chosen.modules}
+    every = [one for module in chosen.modules for one in mutants(module, (TREE / module).read_text(encoding="utf-8"))]
+    equal = {line for line in EQUAL.read_text(encoding="utf-8").splitlines() if line} if EQUAL.exists() else set()
+    verdicts = _known(again=chosen.again)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    for module, lines in tests.items():
+        unchanged = Mutant(module=module, line=0, told="", text=(TREE / module).read_text(encoding="utf-8"))
+        if is_noticed(unchanged, lines["all"][:10]):
+            sys.exit(f"{module}: its tests fail without a change")
+    todo = [one for one in every if one.key not in verdicts and f"{one.module} {one.told}" not in equal]
+    random.Random(0).shuffle(todo)  # noqa: S311 - a sample of all modules comes first
+    for mutant in todo:
+        if time.monotonic() > end:
+            break
+        chosen_tests = tests_of(tests[mutant.module], mutant)
+        verdict = "no test" if not chosen_tests else "killed" if is_noticed(mutant, chosen_tests) else "survived"
+        verdicts[mutant.key] = verdict
+        with RESULTS.open("a", encoding="utf-8") as results:
+            line = {"key": mutant.key, "verdict": verdict, "module": mutant.module, "told": mutant.told}
+            results.write(f"{json.dumps(line, ensure_ascii=False)}\n")
+    _report(every, verdicts, equal)
+
+
+if __name__ == "__main__":
+    main()
