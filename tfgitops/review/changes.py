@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tfgitops.spec.model import JOB_LABEL
-from tfgitops.spec.yamltext import TextError, parse
 from tfgitops.targets.kubernetes.complete import complete
 from tfgitops.targets.kubernetes.merge import name_of
 from tfgitops.targets.kubernetes.objectkinds import is_immutable
-from tfgitops.targets.memo import by_content, packed
+from tfgitops.targets.memo import packed
 from tfgitops.targets.routes import MISSING, Route
 from tfgitops.targets.secrets import key_of, learn, masked_value
 from tfgitops.targets.volcano.defaults import stored
 from tfgitops.targets.volcano.identity import is_mutable
-from tfgitops.targets.volcano.lookalikes import frame, is_clean
 from tfgitops.targets.volcano.loss import scale_down
 from tfgitops.targets.volcano.tasks import replicas_of
 
@@ -62,44 +60,51 @@ class FieldChange:
         return masked_value(self.before, key_of(self.path)), masked_value(self.after, key_of(self.path))
 
 
-def field_changes(
-    before: Any, after: Any, at: Route = (), path: str = "", was: Route = ()
-) -> Iterator[FieldChange]:  # fmt: skip
+def field_changes(before: Any, after: Any) -> Iterator[FieldChange]:
     """Yield the innermost fields that differ between two JSON values, the elements of lists matched by their names."""
-    if before is after or (before == after and packed(before) == packed(after)):  # true is not 1
-        return
+    return iter(()) if _is_same(before, after) else _differences(before, after, (), "", ())
+
+
+def _differences(before: Any, after: Any, at: Route, path: str, was: Route) -> Iterator[FieldChange]:
+    """Yield what differs between two values that are not the same: of most parts no path is made."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
             old, new = before.get(key, MISSING), after.get(key, MISSING)
-            if not (type(old) is type(new) is str and old == new):
-                yield from field_changes(old, new, (*at, key), _join_path(path, key), (*was, key))
+            if not _is_same(old, new):
+                yield from _differences(old, new, (*at, key), _join_path(path, key), (*was, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _in_lists(before, after, at, path, was)
-    elif type(before) is not type(after) or before != after:
+    else:
         yield FieldChange(at, was, path, before, after)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are equal, and of the same types: true is not 1."""
+    if one is other or type(one) is not type(other) or one != other:
+        return one is other
+    return type(one) is str or packed(one) == packed(other)
 
 
 def _in_lists(before: Sequence[Any], after: Sequence[Any], at: Route, path: str, was: Route) -> Iterator[FieldChange]:
     """Match elements by their names, else by their indices; lists of two lengths without names are one value."""
     old, new = _named(before), _named(after)
     if old is None or new is None:
-        if len(before) == len(after):
-            for index, pair in enumerate(zip(before, after, strict=True)):
-                yield from field_changes(*pair, (*at, index), f"{path}[{index}]", (*was, index))
-        else:
+        if len(before) != len(after):
             yield FieldChange(at, was, path, before, after)
-        return
+            return
+        old = new = {index: index for index in range(len(before))}
     for name in {**old, **new}:
         here, there = new.get(name, old.get(name, 0)), old.get(name, new.get(name, 0))
         one = before[old[name]] if name in old else MISSING
         other = after[new[name]] if name in new else MISSING
-        yield from field_changes(one, other, (*at, here), f"{path}[{name}]", (*was, there))
+        if not _is_same(one, other):
+            yield from _differences(one, other, (*at, here), f"{path}[{name}]", (*was, there))
     shared = [name for name in new if name in old]
     if shared != [name for name in old if name in new]:
         yield FieldChange(at, was, f"{path} (order)", [*old], [*new])
 
 
-def _named(elements: Sequence[Any]) -> dict[str, int] | None:
+def _named(elements: Sequence[Any]) -> Mapping[Any, int] | None:
     """Return the index of each element by its name, if all have one of their own."""
     names = {name: index for index, element in enumerate(elements) if (name := name_of(element)) is not None}
     return names if len(names) == len(elements) else None
@@ -180,49 +185,13 @@ def is_queue(manifest: Mapping[str, Any]) -> bool:
     return manifest["kind"] == "Queue" and str(manifest["apiVersion"]).startswith("scheduling.volcano.sh/")
 
 
-def manifest_in(text: str) -> Json | None:
-    """Return the manifest that a file holds, None if it cannot be compared: a cluster must accept a Job or a Queue."""
-    try:
-        value = parse(text)
-    except TextError:
-        return None
-    return value if _is_readable(value) else None
-
-
-def _is_readable(value: Any) -> bool:
-    if not isinstance(value, dict) or not all(isinstance(value.get(key), str) for key in ("apiVersion", "kind")):
-        return False
-    metadata = value.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
-        return False
-    if metadata.get("namespace") is not None and not isinstance(metadata["namespace"], str):
-        return False
-    if not all(isinstance(metadata.get(key, {}), dict) for key in ("labels", "annotations")):
-        return False
-    if not isinstance(value.get("spec", {}), dict):
-        return False
-    return not _has_defaults(value) or ("spec" in value and _is_storable(value))
-
-
-def _is_storable(manifest: Json) -> bool:
-    """Tell whether a server would store a Job or a Queue; of Jobs that are alike, one is judged."""
-    tasks = manifest["spec"].get("tasks")
-    are_tasks = type(tasks) is list and all(type(one) is dict and type(one.get("template")) is dict for one in tasks)
-    clean = are_tasks and all(map(is_clean, tasks))
-    return _is_storable_frame(frame(manifest)) if clean else not stored(manifest).notes.faults
-
-
-@by_content(1 << 12)
-def _is_storable_frame(manifest: Json) -> bool:
-    return not stored(manifest, tasks=False).notes.faults
-
-
 def as_stored(manifest: Json) -> Json:
     """Return a manifest that people wrote as the cluster stores it, with all defaults of the kinds that we know."""
-    return stored(manifest).manifest if _has_defaults(manifest) else complete(manifest)
+    return stored(manifest).manifest if has_defaults(manifest) else complete(manifest)
 
 
-def _has_defaults(manifest: Json) -> bool:
+def has_defaults(manifest: Json) -> bool:
+    """Tell whether Volcano adds defaults to an object of its kind that we know."""
     return is_job(manifest) or is_queue(manifest)
 
 
@@ -277,10 +246,6 @@ def _job_fields(before: Json, after: Json) -> Iterator[FieldChange]:
     for field in field_changes(before, after):
         if old == new or not _is_same(field.before, _renamed(field.after, new, old)):
             yield field
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
 
 
 def identity(manifest: Json) -> tuple[str, str, str, str]:

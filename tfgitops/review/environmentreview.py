@@ -6,12 +6,14 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tfgitops.compiler.compiled import Compiled
 from tfgitops.compiler.write import compare
 from tfgitops.review import phrases
 from tfgitops.review.causes import Cause, Causes
-from tfgitops.review.changes import VERDICTS, Change, as_stored, manifest_in
+from tfgitops.review.changes import VERDICTS, Change, as_stored
 from tfgitops.review.committedspecs import CommitTree
 from tfgitops.review.pairing import changes_of_all, paired
+from tfgitops.review.rereading import manifest_in
 from tfgitops.review.reviewresult import EnvironmentReview, Group
 from tfgitops.spec.committed import MANIFESTS, read_header
 from tfgitops.spec.diagnostics import CompileError, a_few, has_errors
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from tfgitops.compiler.compiled import Compiled, File
+    from tfgitops.compiler.compiled import File
     from tfgitops.compiler.session import Session
     from tfgitops.review.history import Base
     from tfgitops.review.pairing import Placed
@@ -67,7 +69,7 @@ def review_environment(compiled: Compiled, was: Files | None, base: Base) -> Env
     environment, folder = compiled.environment, compiled.folder
     if environment is None or not compiled.ok:
         return EnvironmentReview(name=phrases.named(folder), folder=folder, state="broken", cluster=folder.name)
-    old, still, notes = _manifests(base, was or {}, {file.path: file for file in compiled.files})
+    old, still, notes = _manifests(base, was or {}, compiled)
     new = {planned.path: planned.manifest for planned in compiled.objects if planned.path not in still}
     return EnvironmentReview(
         name=phrases.named(folder), folder=folder, state="compared" if was else "new", cluster=environment.cluster,
@@ -78,7 +80,7 @@ def review_environment(compiled: Compiled, was: Files | None, base: Base) -> Env
 
 def review_gone(folder: Path, was: Files, base: Base) -> EnvironmentReview:
     """Review an environment that is gone, or gone from that cluster."""
-    old, _, notes = _manifests(base, was, {})
+    old, _, notes = _manifests(base, was, Compiled(folder=folder, diagnostics=()))
     return EnvironmentReview(
         name=phrases.named(folder), folder=folder, state="gone", cluster=cluster_at(base, folder) or folder.name,
         notes=tuple(notes), changes=tuple(changes_of_all(old, {})),
@@ -107,9 +109,11 @@ def sort_changes(changes: Iterable[Change]) -> list[Change]:
 
 
 def _manifests(
-    base: Base, paths: Files, files: Mapping[str, File]
+    base: Base, paths: Files, compiled: Compiled
 ) -> tuple[dict[str, Json], set[str], list[str]]:  # fmt: skip
     """Return the committed manifests that differ from the compiled ones, the paths of the others, and notes."""
+    files = {file.path: file for file in compiled.files}
+    later = {planned.path: planned.manifest for planned in compiled.objects}
     differing = [
         path
         for path, full in paths.items()
@@ -119,7 +123,7 @@ def _manifests(
     found, notes = {}, []
     for path in differing:
         text = _text(texts[paths[path]])
-        header, manifest = read_header(text), manifest_in(text)
+        header, manifest = read_header(text), manifest_in(text, later.get(path))
         if manifest and (header or path in files):
             found[path] = manifest if header and header.intact else as_stored(manifest)
         there = f"{paths[path]} at {base.commit[:10]}"

@@ -55,9 +55,10 @@ class Ran:
 
     def change(self, planned: Planned) -> Change | None:
         """Return what becomes of it if a planned object follows; None if it cannot be compared."""
-        from tfgitops.review.changes import compared, manifest_in  # noqa: PLC0415 - for manifests that are compared
+        from tfgitops.review.changes import compared  # noqa: PLC0415 - for manifests that are compared
+        from tfgitops.review.rereading import manifest_in  # noqa: PLC0415 - the same
 
-        before = manifest_in(self.text)
+        before = manifest_in(self.text, planned.manifest)
         alike = before and before["kind"] == planned.manifest["kind"]
         return compared(planned.path, before, planned.manifest) if before and alike else None
 

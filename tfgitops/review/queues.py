@@ -15,7 +15,7 @@ from tfgitops.targets.kubernetes import quantity
 from tfgitops.targets.kubernetes.resources import claimed_devices, pod_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from tfgitops.compiler.compiled import Compiled
     from tfgitops.plugins.hookspecs import Accelerator
@@ -38,29 +38,24 @@ class _Side:
     queues: dict[str, Json] = field(default_factory=dict)
     amounts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
-    def add(self, manifest: Json, sign: int = 1) -> None:
-        """Count an object in, or out again."""
+    def add(self, manifest: Json) -> None:
+        """Count an object in."""
         if is_job(manifest):
             amounts = self.amounts[manifest["spec"].get("queue", "default")]
             for resource, amount in {_JOBS: 1, **_job_requests(manifest)}.items():
-                amounts[resource] += sign * amount
+                amounts[resource] += amount
         elif is_queue(manifest):
-            if sign > 0:
-                self.queues[manifest["metadata"]["name"]] = manifest
-            else:
-                self.queues.pop(manifest["metadata"]["name"], None)
+            self.queues[manifest["metadata"]["name"]] = manifest
 
-    def add_all(self, compiled: Compiled | None) -> None:
-        """Count in the objects of a compiled environment."""
+    def add_all(self, compiled: Compiled | None, but: Container[str] = ()) -> None:
+        """Count in the objects of a compiled environment, but for those of some paths."""
         for planned in compiled.objects if compiled else ():
-            self.add(planned.manifest)
+            if planned.path not in but:
+                self.add(planned.manifest)
 
     def add_earlier(self, one: EnvironmentReview) -> None:
         """Count in the objects of an environment as they were before the change."""
-        self.add_all(one.compiled)
-        for change in one.changes:
-            if change.after is not None:
-                self.add(change.after, -1)
+        self.add_all(one.compiled, {change.path for change in one.changes if change.after is not None})
         for change in one.changes:
             if change.before is not None:
                 self.add(change.before)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tfgitops.compiler.pipeline import compile_environment
 from tfgitops.compiler.session import compile_each
 from tfgitops.review import phrases
-from tfgitops.review.changes import identity, manifest_in
+from tfgitops.review.changes import identity
 from tfgitops.review.environmentreview import (
     cluster_at,
     committed,
@@ -22,6 +22,7 @@ from tfgitops.review.environmentreview import (
 from tfgitops.review.history import find_base
 from tfgitops.review.pairing import training
 from tfgitops.review.queues import queue_totals, with_refused
+from tfgitops.review.rereading import manifest_in
 from tfgitops.review.reviewresult import EnvironmentReview, Review
 from tfgitops.review.risks import risks_of
 from tfgitops.spec.committed import MANIFESTS, read_header

@@ -82,8 +82,7 @@ class _Builder:
 
     def __init__(self, text: str, events: Events) -> None:
         self._source = text
-        self._events = events
-        self._next = events.next
+        self._next, self._text, self._spelled = events.next, events.text, events.spelled
         self._faults: list[Diagnostic] = []
         self._size = self._depth = 0
         self._anchors: dict[str, Any] = {}
@@ -121,17 +120,17 @@ class _Builder:
 
     def _value(self, event: Any) -> Any:
         kind = type(event)
-        if kind is AliasEvent:
-            return self._alias(event)
-        if event.ctag is not None:
+        if kind is not AliasEvent and event.ctag is not None:
             self._refuse_tag(event)
         if kind is ScalarEvent:
-            value = self._events.text(event) if self._events.spelled else event.value
+            value = self._text(event) if self._spelled else event.value
             self._size += EACH + len(value)
             if len(value) > SCALAR or self._size > EXPANDED:
                 self._refuse_size(len(value), event)
             if event.implicit[0]:
                 value = scalar(value)
+        elif kind is AliasEvent:
+            return self._alias(event)
         else:
             value = self._collection(event, kind)
         if event.anchor:
@@ -164,12 +163,12 @@ class _Builder:
         value: dict[str, Any] = {}
         merged: list[dict[str, Any]] = []
         first: dict[str, Any] = {}
-        following, spelled = self._next, self._events.spelled
+        following, value_of, spelled = self._next, self._value, self._spelled
         while type(event := following()) is not MappingEndEvent:
             plain = type(event) is ScalarEvent and event.ctag is event.anchor is None and not spelled
             key = event.value if plain else self._key(event)
             inner_event = following()
-            inner = self._value(inner_event)
+            inner = value_of(inner_event)
             if key is None:
                 continue
             if first.setdefault(key, event) is not event:
@@ -177,7 +176,7 @@ class _Builder:
             if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
                 merged.extend(self._merge_sources(inner, inner_event))
             else:
-                value.setdefault(key, inner)
+                value[key] = inner
             if len(first) > ENTRIES:
                 self._give_up(event, *_TOO_MANY)
             if spelled and start.flow_style and inner is None:
@@ -193,7 +192,7 @@ class _Builder:
         if type(event) is ScalarEvent:
             if event.ctag is not None:
                 self._refuse_tag(event)
-            text = self._events.text(event)
+            text = self._text(event)
             if event.anchor:
                 self._anchors[event.anchor] = text
             return text
