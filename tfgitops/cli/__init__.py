@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -50,16 +52,26 @@ class _Commands(TyperGroup):
                 self.commands[name] = typer.main.get_command(_app(name))
         return self.commands.get(cmd_name)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click's signature
+        """List the commands by what their functions say, which takes less time than to know their arguments."""
+        with formatter.section("Commands"):
+            said = {name: inspect.getdoc(_function(name)) or "" for name in COMMANDS}
+            formatter.write_dl([(name, text.partition("\n")[0]) for name, text in said.items()])
+
+
+def _function(name: str) -> Any:
+    known = _MODULES.get(name, name)
+    return getattr(import_module(f"tfgitops.cli.{known}"), known)
+
 
 def _app(name: str) -> typer.Typer:
     """Return the application of one command: its module's own, or one around the module's function of that name."""
-    known = _MODULES.get(name, name)
-    module = import_module(f"tfgitops.cli.{known}")
-    group: typer.Typer | None = getattr(module, "app", None)
+    function = _function(name)
+    group: typer.Typer | None = getattr(sys.modules[function.__module__], "app", None)
     if group is not None:
         return group
     single = command_app()
-    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(getattr(module, known)))
+    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(function))
     return single
 
 

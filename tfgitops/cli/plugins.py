@@ -15,7 +15,7 @@ app = command_app()
 
 
 @app.callback(epilog=example("tfgitops plugins new cost-centre"), no_args_is_help=True)
-def _plugins() -> None:
+def plugins() -> None:
     """List the plugins, write a new one, or test one."""
 
 
