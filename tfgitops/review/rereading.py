@@ -43,7 +43,7 @@ def _guessed(text: str, later: Json | None) -> Json | None:
     lines, others = body.split("\n"), emit(later).split("\n")
     if len(lines) != len(others):
         return None
-    differing = {pair for pair in zip(lines, others, strict=True) if pair[0] != pair[1]}
+    differing = dict.fromkeys(pair for pair in zip(lines, others, strict=True) if pair[0] != pair[1])
     swaps = {_scalar(other): _scalar(line)[1] for line, other in differing}
     guess = _swapped(later, "", swaps)
     return guess if emit(guess) == body else None
