@@ -217,7 +217,7 @@ def test_no_file_goes_anywhere_but_into_a_folder_of_the_manifests(path: str, tmp
     folder = tmp_path / "environment"
     before = sorted(tmp_path.parent.rglob("*.yaml"))
     with pytest.raises(CompileError) as raised:
-        apply(folder, [File(path=path, text="kind: Job\n")], [Difference(path=path, state="missing")])
+        apply(folder, [File(path=path, text="kind: Job\n")], [Difference(path=path, state="missing")], [])
     assert [found.code for found in raised.value.diagnostics] == ["TF602"]
     assert sorted(tmp_path.parent.rglob("*.yaml")) == before
 

@@ -62,11 +62,13 @@ def _structure(text: str) -> list[Any]:
 @example("`b`x`@all")
 @example("`b``x")
 @example("foo*`x`bar*")
+@example("`~~~`::error::x")
 def test_a_sentence_stays_one_paragraph_of_text_and_code(text: str) -> None:
     assert _structure(f"- {plain(text)} x")[2:3] == _structure("- a x")[2:3]
     assert [kind for kind, _ in _structure(f"- {plain(text)} x")] == [kind for kind, _ in _structure("- a x")]
     shown = "".join(token.content for one in READER.parse(f"x {plain(text)}") for token in one.children or ())
-    assert re.sub(r"[\s`]", "", shown) == re.sub(r"[\s`]", "", f"x{printable(text)}")
+    marks = r"[\s`·]"  # a dot breaks what a pipeline would take for a command, where a part begins with it
+    assert re.sub(marks, "", shown) == re.sub(marks, "", f"x{printable(text)}")
 
 
 @given(HOSTILE, HOSTILE)
