@@ -39,6 +39,8 @@ _REWRITTEN: dict[str, Schema] = {
         "format": "file-mode",
     },
 }
+_IMAGES = {"Container": "image", "ImageVolumeSource": "reference"}
+"""The fields that name an image: Kubernetes takes any text, and then the pod waits for ever (InvalidImageName)."""
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
 _KEPT = ("x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-patch-merge-key")
 _NOT_NULL = ["object", "string", "integer", "boolean", "array", "number"]
@@ -165,6 +167,8 @@ class _Adapter:
         adapted = self._shape(schema)
         if "properties" in schema:
             adapted["properties"] = {key: self._field(key, field) for key, field in schema["properties"].items()}
+        if field := _IMAGES.get(self.short[name]):
+            adapted["properties"][field]["format"] = "image"
         for key in self._identity(name):
             adapted["properties"][key] = _not_null(adapted["properties"][key])
         if "required" in schema:

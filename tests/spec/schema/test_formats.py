@@ -173,6 +173,23 @@ def test_a_size_in_the_wrong_unit_is_a_warning_that_names_the_right_one(
     assert hint in result.text
 
 
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        "container: {image: '..x'}",
+        "worker: {container: {image: '..x'}}",
+        "pod: {spec: {initContainers: [{name: a, image: '..x'}]}}",
+        "pod: {spec: {volumes: [{name: a, image: {reference: '..x'}}]}}",
+    ],
+)
+def test_an_image_that_no_node_can_pull_is_refused_in_an_overlay_too(
+    compile_spec: Callable[[str], Result], overlay: str
+) -> None:
+    result = compile_spec(f"jobs: {{train: {{image: tf, {overlay}, tasks: {{extra: 1}}}}}}")
+    assert result.codes == ["TF203"]
+    assert "'..x' is not an image reference" in result.text
+
+
 @pytest.mark.parametrize("form", ["image", "registry"])
 def test_a_refusal_is_short_however_long_the_value_is(form: str) -> None:
     complaint = complain(form, "A" * 200_000)
