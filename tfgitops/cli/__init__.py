@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -40,6 +41,14 @@ class _Commands(TyperGroup):
         if not ctx.resilient_parsing and any(not word or (word[:2] == "--" and word[-1] == "=") for word in args):
             raise typer.BadParameter("an argument is empty, as is a variable of a shell that was never set")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Say so if the import of a command is interrupted, as `guarded` does for the command itself."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(130) from None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)

@@ -180,12 +180,17 @@ class _Resolver:
         files = {id(text) for one in self._source.documents for text in one.file_texts()}
         size, each = 0, bounds.expanded(self._defaults, files)
         size_of = cache(lambda link: bounds.expanded(self._jobs[link], files))
+        texts, each_text = 0, bounds.expanded(self._defaults) - each
+        texts_of = cache(lambda link: bounds.expanded(self._jobs[link]) - size_of(link))
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
             if (size := size + each + sum(map(size_of, chain[1:]))) > bounds.INHERITED:
                 return self._too_large(f"what jobs inherit is larger than {bounds.INHERITED >> 20} MiB", ("jobs", name))
+            if files and (texts := texts + each_text + sum(map(texts_of, chain))) > bounds.WRITTEN:
+                message = f"the files of all jobs so far are larger than {bounds.WRITTEN >> 20} MiB"
+                return self._too_large(message, ("jobs", name))
         return merged
 
     def _too_large(self, message: str, at: Route) -> dict[str, dict[str, Any]]:
