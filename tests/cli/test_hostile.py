@@ -201,6 +201,27 @@ def test_a_changed_digest_of_a_block_in_the_headers_of_head_does_not_silence_the
     assert "nothing written" in result.stdout
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_in_a_shallow_clone_such_a_digest_does_not_silence_the_guard(
+    depth: int, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in sorted((repository.top / "environments/prod/manifests/workloads").glob("job-*.yaml")):
+        path.write_text(re.sub(r" own \w+", " own 01234567", path.read_text(), count=1))
+    repository.commit("forged")
+    repository.commit("another")
+    clone = repository.top.parent / f"{repository.top.name}-{depth}"
+    repository.git("clone", "--quiet", f"--depth={depth}", f"file://{repository.top}", str(clone))
+    monkeypatch.chdir(clone)
+    edit(Path("environments/base.yaml"), "tf:2.21", "tf:2.22")
+    result = run("build")
+    if depth == 3:
+        assert "would restart 3 trainings of environments/prod that nobody changed" in result.stderr
+    else:
+        assert "warning[TF604]: this clone is shallow" in result.stderr
+        assert "changed bert, resnet, shards" in result.stderr
+    assert ("updated" in result.stdout) is (depth < 3)
+
+
 def test_a_spec_that_was_committed_before_its_build_asks_nothing(repository: Repository) -> None:
     repository.prod(("LR: 0.1", "LR: 0.2"))
     repository.commit("the spec")

@@ -50,15 +50,16 @@ def completed(
             folder = home(document.path).parent
             text = read.get(folder / target)
             if text is None:
-                text = _text(wide, (*at, "path"), folder, tree) if size <= bounds.TEXTS else ""
-                before, size = size, size + len(text if type(text) is str else "")
+                said = _text(wide, (*at, "path"), folder, tree) if size <= bounds.TEXTS else ""
+                if isinstance(said, Diagnostic):  # told for each key that names the file
+                    found.append(said)
+                    text = ""
+                else:
+                    text = read[folder / target] = said
+                before, size = size, size + len(text)
                 if before <= bounds.TEXTS < size:
                     problem = Problem(code="TF106", message=_TOO_LARGE, at=(*at, "path"), hint=_ELSEWHERE)
                     found += Places(documents=(wide,)).diagnose([problem])
-            if isinstance(text, Diagnostic):
-                found.append(text)
-                text = ""
-            read[folder / target] = text
             value = replaced(value, inner, {**named, "text": text})
             texts[(*at, "text")] = document.path.parent / target
         complete.append(replace(wide, value=value, texts=texts) if texts else wide)
