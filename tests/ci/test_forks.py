@@ -107,3 +107,9 @@ def test_the_fork_workflow_has_no_rights_and_the_other_one_no_checkout() -> None
     assert not any("secrets." in text or "github.token" in text for text in texts(check))
     assert comment[True]["workflow_run"]["workflows"] == [check["name"]]
     assert not any(text.startswith("actions/checkout@") for text in texts(comment))
+
+
+def test_the_check_of_a_fork_ends() -> None:
+    """The compiler limits each environment, and not their number."""
+    (job,) = read(EXAMPLES["github-fork-check.yaml"])["jobs"].values()
+    assert job["timeout-minutes"] <= 30

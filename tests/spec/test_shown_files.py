@@ -151,7 +151,8 @@ VISIBLE = (
     "apiVersion: v1\nkind: Secret\nstringData: {{pin: '{}'}}\n", "namespace: '{}'\nlicense: '{}'\n", "license: {}\n",
     "- {}\n", "{}\n", "a: b: {}\n", "seed: !vault |\n  {}\nb: !vault {}\n", "x: 1\ndefaults: {}\n",
     "x: 1\njobs: {{a: '{}'}}\n", "x: 1\na: 1\na: {}\n", "x-a: [{}\n", "x: {}: \n\t- a\n", "x: '{}\n", "x: *{}\n",
-    "x: !!{} y\n", "? {}\n: [\n", "%{}\n---\n", "x: 1\n--- {}\n", "x: 1\n... {}\n", "x: \"\\q {}\"\n", "x: @{}\n", "x: `{}\n",
+    "x: !!{} y\n", "? {}\n: [\n", "%{}\n---\n", "x: 1\n--- {}\n", "x: 1\n... {}\n", 'x: "\\q {}"\n', "x: @{}\n",
+    "x: `{}\n",
     "x: &{} 1\ny: *b\n", "x: |9 {}\n  a\n", "{{x: {}\n", "x: 0o17 {}\nok: 12:30:{}\n", "x: 1\n{}\n", "x: 1\n{}: [\n",
     "<<: {}\n", "x: {{<<: {}}}\n",
 )  # fmt: skip

@@ -66,14 +66,15 @@ def find_root(environment: Path) -> Path:
 
 
 def _outer_root(root: Path) -> Path | None:
-    """Return a root of the same checkout that a root is in: whoever adds the inner one leaves out its settings."""
+    """Return the outermost root of a checkout, if a root is inside of it: whose settings the inner one would hide."""
+    outer = None
     for folder in (root, *root.parents):
         if folder != root and (is_there(folder / LOCK) or _tool_table(folder, _pyproject(folder)) is not None):
-            return folder
+            outer = folder
         git = folder / ".git"
         if is_there(git) and not (git.is_file() and _IN_SUBMODULE in read_file(git, bounds.FILE)):
             break
-    return None
+    return outer
 
 
 def _marked_root(place: Path) -> Path | None:
