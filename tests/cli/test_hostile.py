@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -296,3 +297,57 @@ def test_a_name_drives_neither_a_terminal_nor_a_pipeline(name: str, monkeypatch:
         assert "Traceback" not in shown
         assert not [char for char in shown if not char.isprintable() and char != "\n"], (command, shown)
         assert not re.search(r"^\s*::\w|##\w*\[", shown, re.MULTILINE), (command, shown)
+
+
+def test_a_committed_bare_repository_is_not_taken_for_the_repository(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git reads the history in `HEAD`, `objects` and `refs` of a folder that has no `.git` of its own."""
+    repository.git("checkout", "--quiet", "main")
+    (repository.top / "ml").mkdir()
+    for name in ("environments", "pyproject.toml"):
+        put("pyproject.toml", "[tool.tfgitops]\n")
+        (repository.top / name).rename(repository.top / "ml" / name)
+    monkeypatch.chdir("ml")
+    assert run("build", "--restart-all").exit_code == 0
+    repository.commit("moved")
+    edit(Path("environments/base.yaml"), "tf:2.21", "evil:1")
+    assert run("build", "--restart-all").exit_code == 0
+    assert "3 trainings restart" in run("review", "--against", "main").stdout
+    forged = tmp_path_factory.mktemp("forged")
+    repository.git("init", "--quiet", "--initial-branch=main", cwd=forged)
+    shutil.copytree("environments", forged / "environments")
+    repository.git("add", "--all", cwd=forged)
+    repository.git("commit", "--quiet", "-m", "forged", cwd=forged)
+    for name in ("HEAD", "objects", "refs"):
+        (forged / ".git" / name).rename(repository.top / "ml" / name)
+    put("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n")
+    result = run("review", "--against", "main")
+    assert result.exit_code == 1
+    assert "cannot use bare repository" in result.stderr
+    edit(Path("environments/base.yaml"), "evil:1", "evil:2")
+    assert "TF606" in run("build").stderr
+
+
+def test_a_replaced_commit_does_not_change_a_review(repository: Repository) -> None:
+    repository.base(("tf:2.21", "evil:1"))
+    run("build", "--restart-all")
+    repository.commit("change")
+    expected = repository.review().stdout
+    assert "3 trainings restart" in expected
+    repository.git("replace", "main", "change")
+    assert repository.review().stdout == expected
+
+
+def test_a_file_that_is_huge_is_not_read() -> None:
+    for name in ("environments/lab/environment.yml", "huge.py"):
+        put(name, "")
+        os.truncate(name, 1 << 40)
+    Path("environments/lab/manifests").mkdir()
+    assert "would be passed over" in run("validate").stderr
+    Path("environments/lab/manifests").rmdir()
+    assert run("validate").exit_code == 0
+    put("pyproject.toml", '[tool.tfgitops]\nplugins = ["huge.py"]\n')
+    put("tfgitops.lock", 'huge = "sha256:00"\n')
+    result = run("build", "--locked")
+    assert (result.exit_code, "plugin 'huge'" in result.stderr) == (1, True)

@@ -238,7 +238,7 @@ def _below(top: Path) -> Survey:
 def _is_ours(path: Path) -> bool:
     """Tell whether a file says that it is a spec of ours; one that cannot be read says nothing."""
     try:
-        return _OURS in read_file(path)
+        return _OURS in read_file(path, bounds.FILE)
     except OSError:
         return False
 
