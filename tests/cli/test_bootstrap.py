@@ -83,6 +83,7 @@ def test_build_refreshes_the_files_and_check_names_what_differs() -> None:
     built = run("build")
     assert f"restored  {FILES}/argocd/application.yaml\n" in built.stdout
     assert "elsewhere" in (FILES / "argocd/appproject.yaml").read_text(encoding="utf-8")
+    (FILES / "argocd/mine.yaml").unlink()
     assert run("build", "--check").exit_code == 0
 
 
