@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Block = Mapping[str, Any]
 
-_MOST = 1 << 20
+_MOST, _MOST_OF_ALL = 1 << 20, 128 << 20
 _is_key = re.compile(r"(?!\.\.?(?:\.|\Z))[-._a-zA-Z0-9]{1,253}").fullmatch
 _is_digest = re.compile(r"[0-9a-f]{64}").fullmatch
 _CHANGES = "without a digest, another file can stand there when a pod restarts, and the run would train with it"
@@ -27,7 +27,14 @@ def check_files(jobs: Iterable[Job], declared: Block) -> Iterator[Problem]:
     """Report what is wrong with the configMaps of an environment, and with the scripts and configMaps of its roles."""
     for name, block in declared.items():
         yield from _check_map(name, block.get("files", ()), ("configMaps", name, "files"))
+    sizes = {name: sum(len(file.get("text", "")) for file in one.get("files", ())) for name, one in declared.items()}
+    size = 0
     for job in jobs:
+        used = {use["name"] for role in job.roles for use in role.get("configMaps") or ()}
+        before, size = size, size + sum(sizes.get(name, 0) for name in used)
+        if before <= _MOST_OF_ALL < size:
+            message = f"the configMaps of all jobs so far are larger than {_MOST_OF_ALL >> 20} MiB"
+            yield Problem(code="FILE05", message=message, at=job.route, on_key=True, hint="make several environments")
         for role in job.roles:
             script = role.get("script")
             if script is not None:

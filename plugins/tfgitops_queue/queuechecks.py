@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from tfgitops import Job, Note, Problem, did_you_mean
@@ -14,16 +13,16 @@ BUILT_IN = ("default", "root")
 DEPTH_MAX = 5
 """The levels of queues below the root that Volcano takes."""
 
-_CHAIN_MAX = 64  # a longer circle is too deep in any case
+_CHAIN_MAX = 64  # more are too deep in any case
 _DECLARE = "declare it under `queues`: `{}: {{external: true}}` if it exists already"
 
 Queues = Mapping[str, Mapping[str, Any]]
 
 
 def above(name: str, queues: Queues) -> Iterator[str]:
-    """Yield a queue and those above it that are declared, the nearest first; stops where a circle closes."""
+    """Yield a queue and those above it that are declared, the nearest first, up to a limit; a circle ends it, too."""
     seen: set[str] = set()
-    while name in queues and name not in seen:
+    while name in queues and name not in seen and len(seen) < _CHAIN_MAX:
         seen.add(name)
         yield name
         name = queues[name].get("parent", "root")
@@ -55,13 +54,14 @@ def check_queue(name: str, queues: Queues) -> Iterator[Problem]:
         hint = did_you_mean(parent, [*others, "root"], among="the queues are", otherwise=_DECLARE.format(parent))
         message = f"the parent of '{name}', '{parent}', is not known"
         yield Problem(code="QUEUE01", message=message, at=(*at, "parent"), found=parent, hint=hint)
-    chain = list(islice(above(name, queues), _CHAIN_MAX))
+    chain = list(above(name, queues))
+    level = sum(not queues[one].get("external") for one in chain)
     if queues[chain[-1]].get("parent") in chain:
         circle = " → ".join([*chain, queues[chain[-1]]["parent"]])
         message = f"the queues above '{name}' lead round in a circle: {circle}"
         yield Problem(code="QUEUE04", message=message, at=(*at, "parent"), hint="one of them needs another parent")
-    elif not queue.get("external") and sum(not queues[one].get("external") for one in chain) == DEPTH_MAX + 1:
-        message = f"'{name}' is on level {DEPTH_MAX + 1} of the queues, and Volcano has {DEPTH_MAX}"
+    elif (len(chain) == _CHAIN_MAX and name == min(chain)) or (not queue.get("external") and level == DEPTH_MAX + 1):
+        message = f"'{name}' is on level {max(level, DEPTH_MAX + 1)} of the queues, and Volcano has {DEPTH_MAX}"
         yield Problem(code="QUEUE08", message=message, at=(*at, "parent"), hint="choose a parent nearer to the root")
 
 

@@ -24,7 +24,10 @@ def tfgitops_check_environment(environment: Environment) -> Iterator[Problem]:
     """Report the secrets in the texts of a spec and of the files that it names; the value is never shown."""
     found = [secrets_of(environment.get(key), (key,)) for key in environment.data if key not in _ELSEWHERE]
     for job in environment.jobs:
-        found += [secrets_of(job.data, job.route), *(secrets_of(role.data, role.route) for role in job.roles)]
+        found += [secrets_of(job.data, job.route)]
+        for role in job.roles:  # what a role has from its job is the same value
+            own = {key: value for key, value in role.data.items() if value != job.data.get(key)}
+            found += [secrets_of(own, role.route)]
     for at, secret in chain.from_iterable(found):
         yield Problem(
             code="SECRET01" if secret.certain else "SECRET02", severity="error" if secret.certain else "warning",

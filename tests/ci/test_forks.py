@@ -58,15 +58,17 @@ def test_the_attack_is_one(fork: Path) -> None:
     git(checkout, "checkout", "origin/stranger")
     shell("tfgitops build --check --locked environments/prod", checkout)
     assert marks(fork) == []
+    assert "is a root inside of the root ." in shell("tfgitops lock environments/prod", checkout).stderr
+    git(checkout, "rm", "--quiet", "environments/pyproject.toml", "environments/prod/pyproject.toml")
     shell("tfgitops lock environments/prod", checkout)
     marks(fork)
     shell("tfgitops build --check --locked environments/prod", checkout)
     assert marks(fork) == ["evil"]
     git(checkout, "clean", "--force", "-d")
     git(checkout, "checkout", "--force", "main")
-    git(checkout, "checkout", "origin/stranger", "--", "environments")  # all of the folder is too much
-    shell("tfgitops build --check environments/prod", checkout)
-    assert marks(fork) == ["evil"]
+    git(checkout, "checkout", "origin/stranger", "--", "environments")
+    assert "is a root inside of the root ." in shell("tfgitops build --check environments/prod", checkout).stderr
+    assert marks(fork) == []
 
 
 def test_a_strangers_specs_are_checked_by_the_plugins_of_the_base(fork: Path) -> None:
@@ -105,3 +107,9 @@ def test_the_fork_workflow_has_no_rights_and_the_other_one_no_checkout() -> None
     assert not any("secrets." in text or "github.token" in text for text in texts(check))
     assert comment[True]["workflow_run"]["workflows"] == [check["name"]]
     assert not any(text.startswith("actions/checkout@") for text in texts(comment))
+
+
+def test_the_check_of_a_fork_ends() -> None:
+    """The compiler limits each environment, and not their number."""
+    (job,) = read(EXAMPLES["github-fork-check.yaml"])["jobs"].values()
+    assert job["timeout-minutes"] <= 30

@@ -10,6 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from checkout import REPOSITORY
 from steps import EXAMPLES, HEAD, put, read, shell, step
 
 if TYPE_CHECKING:
@@ -203,7 +204,18 @@ def test_a_note_is_written_once_and_then_anew(tmp_path: Path) -> None:
             "CI_MERGE_REQUEST_IID": "4", "TFGITOPS_TOKEN": "secret", "no_proxy": "*",
         }  # fmt: skip
         for text in ("first", "second"):
-            shell(f"echo {text} | python -m tfgitops.starting.gitlab_note", tmp_path, **where).check_returncode()
+            shell(f"echo {text} | python -P -m tfgitops.starting.gitlab_note", tmp_path, **where).check_returncode()
         server.shutdown()
     base = "/projects/3/merge_requests/4/notes"
     assert done == [f"POST {base} {MARK}\nfirst\n", f"PUT {base}/2 {MARK}\nsecond\n"]
+
+
+@pytest.mark.parametrize("file", ["tfgitops/starting/files/gitlab.yaml", "templates/check/template.yml"])
+def test_the_job_with_the_token_runs_no_python_of_the_checkout(file: str, tmp_path: Path) -> None:
+    """As a `json.py` at the top, of a merge request that leaves `.gitlab-ci.yml` alone."""
+    (line,) = [one for one in (REPOSITORY / file).read_text(encoding="utf-8").splitlines() if "gitlab_note" in one]
+    for name in ("json", "tfgitops", "os", "sitecustomize"):
+        put(tmp_path / f"{name}.py", "print('evil')\n")
+    done = shell(f"touch review.md\n{line.strip(' -')}", tmp_path)
+    assert "evil" not in done.stdout + done.stderr
+    assert "tfgitops/starting/gitlab_note.py" in done.stderr  # it ran, and had no variables

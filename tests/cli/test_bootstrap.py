@@ -79,10 +79,11 @@ def test_build_refreshes_the_files_and_check_names_what_differs() -> None:
     assert tree() == before
     assert f"edited  {FILES}/argocd/application.yaml\n" in checked.stdout
     assert f"missing  {FILES}/argocd/appproject.yaml\n" in checked.stdout
-    assert "mine.yaml" not in checked.stdout
+    assert "foreign  environments/prod/bootstrap/argocd/mine.yaml" in checked.stdout  # who applies the folder gets it
     built = run("build")
     assert f"restored  {FILES}/argocd/application.yaml\n" in built.stdout
     assert "elsewhere" in (FILES / "argocd/appproject.yaml").read_text(encoding="utf-8")
+    (FILES / "argocd/mine.yaml").unlink()
     assert run("build", "--check").exit_code == 0
 
 

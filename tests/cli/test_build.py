@@ -152,7 +152,7 @@ def test_the_same_queue_in_two_clusters_is_two_queues() -> None:
 
 
 def test_environments_of_two_roots_need_two_calls() -> None:
-    put("second/pyproject.toml", "[tool.tfgitops]\n")
+    Path("second/.git").mkdir(parents=True)
     put("second/environments/dev/environment.yaml", HEAD + TRAIN)
     result = run("build", "environments", "second/environments")
     assert result.exit_code == 1

@@ -203,3 +203,19 @@ def test_a_link_to_an_environment_would_be_passed_over(built: Path, inside: bool
     result = run("build", "--check")
     assert result.exit_code == 1
     assert "environments/eu is a link, and would be passed over" in result.stderr
+
+
+@pytest.mark.parametrize("controller", ["argocd", "flux"])
+def test_a_file_beside_the_controllers_objects_fails_the_check(controller: str) -> None:
+    """People apply these folders as a whole, with rights of their own."""
+    text = (PROD / "environment.yaml").read_text()
+    put(
+        PROD / "environment.yaml", f"{text}gitops: {controller}\nbootstrap: {{repo: 'https://git.example.com/a.git'}}\n"
+    )
+    assert run("build").exit_code == 0
+    assert run("build", "--check").exit_code == 0
+    put(PROD / "bootstrap/README.md", "mine\n")
+    assert run("build", "--check").exit_code == 0
+    put(PROD / "bootstrap" / controller / "evil.yaml", "kind: ClusterRoleBinding\n")
+    result = run("build", "--check")
+    assert (result.exit_code, f"bootstrap/{controller}/evil.yaml" in result.stdout) == (1, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,7 +100,7 @@ def test_folders_are_for_all_to_read_like_the_files_whatever_the_umask() -> None
     assert (modes, oct(MANIFEST.stat().st_mode & 0o777)) == ({"0o755"}, "0o644")
 
 
-@pytest.mark.parametrize("module", ["tfgitops.cli", "typer", "ruamel.yaml"])
+@pytest.mark.parametrize("module", ["tfgitops.cli", "typer", "tfgitops.cli.validate", "ruamel.yaml"])
 def test_ctrl_c_during_start_up_shows_no_traceback(module: str, tmp_path: Path) -> None:
     interrupting = f"""
         import sys
@@ -115,7 +116,7 @@ def test_ctrl_c_during_start_up_shows_no_traceback(module: str, tmp_path: Path) 
     script = put("start.py", re.sub(r"^ {8}", "", interrupting, flags=re.MULTILINE))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (130, False)
-    assert module == "ruamel.yaml" or done.stderr == "interrupted\n"
+    assert done.stderr == f"interrupted{'; what was written is whole' * (module == 'ruamel.yaml')}\n"
 
 
 ENDS = {"exit": "os._exit(0)", "exec": "os.execv('/bin/true', ['true'])", "execlp": "os.execlp('true', 'true')"}
@@ -149,6 +150,17 @@ def test_queues_nested_3000_deep_are_told_at_their_line() -> None:
     assert "TF90" not in result.stderr
     assert "QUEUE08" in result.stderr
     assert len(result.stderr) < 10_000
+
+
+@pytest.mark.parametrize("kind", ["", ", external: true"])
+@pytest.mark.parametrize("first", ["{}", "{parent: q9998}"], ids=["chain", "circle"])
+def test_10000_queues_one_below_the_other_are_refused(first: str, kind: str) -> None:
+    queues = "".join(f"  q{n}: {{parent: q{n - 1}{kind}}}\n" for n in range(1, 9999))
+    put(SPEC, f"{HEAD}queues:\n  q0: {first}\n{queues}{TRAIN}")
+    result = run("validate")
+    assert result.exit_code == 1
+    assert "QUEUE08" in result.stderr
+    assert result.stderr.count("error[") < 200
 
 
 SETTINGS = {
@@ -188,6 +200,27 @@ def test_a_changed_digest_of_a_block_in_the_headers_of_head_does_not_silence_the
     result = run("build")
     assert "would restart 3 trainings of environments/prod that nobody changed" in result.stderr
     assert "nothing written" in result.stdout
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_in_a_shallow_clone_such_a_digest_does_not_silence_the_guard(
+    depth: int, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in sorted((repository.top / "environments/prod/manifests/workloads").glob("job-*.yaml")):
+        path.write_text(re.sub(r" own \w+", " own 01234567", path.read_text(), count=1))
+    repository.commit("forged")
+    repository.commit("another")
+    clone = repository.top.parent / f"{repository.top.name}-{depth}"
+    repository.git("clone", "--quiet", f"--depth={depth}", f"file://{repository.top}", str(clone))
+    monkeypatch.chdir(clone)
+    edit(Path("environments/base.yaml"), "tf:2.21", "tf:2.22")
+    result = run("build")
+    if depth == 3:
+        assert "would restart 3 trainings of environments/prod that nobody changed" in result.stderr
+    else:
+        assert "warning[TF604]: this clone is shallow" in result.stderr
+        assert "changed bert, resnet, shards" in result.stderr
+    assert ("updated" in result.stdout) is (depth < 3)
 
 
 def test_a_spec_that_was_committed_before_its_build_asks_nothing(repository: Repository) -> None:
@@ -264,3 +297,57 @@ def test_a_name_drives_neither_a_terminal_nor_a_pipeline(name: str, monkeypatch:
         assert "Traceback" not in shown
         assert not [char for char in shown if not char.isprintable() and char != "\n"], (command, shown)
         assert not re.search(r"^\s*::\w|##\w*\[", shown, re.MULTILINE), (command, shown)
+
+
+def test_a_committed_bare_repository_is_not_taken_for_the_repository(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git reads the history in `HEAD`, `objects` and `refs` of a folder that has no `.git` of its own."""
+    repository.git("checkout", "--quiet", "main")
+    (repository.top / "ml").mkdir()
+    for name in ("environments", "pyproject.toml"):
+        put("pyproject.toml", "[tool.tfgitops]\n")
+        (repository.top / name).rename(repository.top / "ml" / name)
+    monkeypatch.chdir("ml")
+    assert run("build", "--restart-all").exit_code == 0
+    repository.commit("moved")
+    edit(Path("environments/base.yaml"), "tf:2.21", "evil:1")
+    assert run("build", "--restart-all").exit_code == 0
+    assert "3 trainings restart" in run("review", "--against", "main").stdout
+    forged = tmp_path_factory.mktemp("forged")
+    repository.git("init", "--quiet", "--initial-branch=main", cwd=forged)
+    shutil.copytree("environments", forged / "environments")
+    repository.git("add", "--all", cwd=forged)
+    repository.git("commit", "--quiet", "-m", "forged", cwd=forged)
+    for name in ("HEAD", "objects", "refs"):
+        (forged / ".git" / name).rename(repository.top / "ml" / name)
+    put("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n")
+    result = run("review", "--against", "main")
+    assert result.exit_code == 1
+    assert "cannot use bare repository" in result.stderr
+    edit(Path("environments/base.yaml"), "evil:1", "evil:2")
+    assert "TF606" in run("build").stderr
+
+
+def test_a_replaced_commit_does_not_change_a_review(repository: Repository) -> None:
+    repository.base(("tf:2.21", "evil:1"))
+    run("build", "--restart-all")
+    repository.commit("change")
+    expected = repository.review().stdout
+    assert "3 trainings restart" in expected
+    repository.git("replace", "main", "change")
+    assert repository.review().stdout == expected
+
+
+def test_a_file_that_is_huge_is_not_read() -> None:
+    for name in ("environments/lab/environment.yml", "huge.py"):
+        put(name, "")
+        os.truncate(name, 1 << 40)
+    Path("environments/lab/manifests").mkdir()
+    assert "would be passed over" in run("validate").stderr
+    Path("environments/lab/manifests").rmdir()
+    assert run("validate").exit_code == 0
+    put("pyproject.toml", '[tool.tfgitops]\nplugins = ["huge.py"]\n')
+    put("tfgitops.lock", 'huge = "sha256:00"\n')
+    result = run("build", "--locked")
+    assert (result.exit_code, "plugin 'huge'" in result.stderr) == (1, True)

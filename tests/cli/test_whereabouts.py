@@ -75,6 +75,7 @@ def test_several_roots_are_listed_each_with_what_it_is() -> None:
     put("third/environments/a/environment.yaml", HEAD + TRAIN)
     put("third/environments/b/environment.yaml", HEAD + TRAIN)
     put("third/pyproject.toml", "[tool.tfgitops]\n")
+    Path("pyproject.toml").unlink()
     result = run("build", "environments", "second/environments", "third/environments")
     assert result.exit_code == 1
     lines = [line for line in result.stderr.splitlines() if "root" in line or "found" in line]

@@ -365,3 +365,11 @@ def test_explain_names_the_file(repository: Repository) -> None:
     told = run("explain", PROD, "bert", "worker.volumes[script].configMap.name").output
     assert f"script: bert.py  {PROD}/bert.py:1:1" in told
     assert f"script: bert.py  {PROD}/environment.yaml:" in told
+
+
+def test_configmaps_of_many_jobs_have_a_limit_together(compile_spec: Bench) -> None:
+    (compile_spec.folder / "t.py").write_text("#" * 1_000_000)
+    jobs = "".join(f"  j{n}: {{image: tf, worker: 1, command: [a], configMaps: [m]}}\n" for n in range(9000))
+    found = compile_spec(f"configMaps: {{m: {{files: [t.py]}}}}\njobs:\n{jobs}").compiled.diagnostics
+    assert [one.code for one in found] == ["FILE05"]
+    assert "larger than 128 MiB" in found[0].message

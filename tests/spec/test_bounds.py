@@ -66,6 +66,12 @@ def many_files(number: int) -> None:
         put(f"jobs/j{index}.yaml", "{}\n")
 
 
+def many_scripts(number: int) -> None:
+    spec("jobs:\n" + entries(number, "j{0}: {{image: tf, worker: 1, script: t{0}.py}}", 2))
+    for index in range(number):
+        put(f"t{index}.py", "#" * bounds.TEXT_FILE)
+
+
 PAST: dict[str, Callable[[], object]] = {
     "a spec, a file that it extends, or a manifest": lambda: spec(f"{JOBS}#{'x' * bounds.FILE}\n"),
     "folders below `environments/`, `jobs/` or `manifests/`": lambda: (
@@ -79,6 +85,7 @@ PAST: dict[str, Callable[[], object]] = {
     "a file that `script` or `configMaps` names": lambda: (
         spec(JOBS.replace("worker", "script: t.py, worker")), put("t.py", "#" * (bounds.TEXT_FILE + 1)),
     ),
+    "all such files of an environment": lambda: many_scripts(65),
     "a chain of `extends`": lambda: chain_of_files(bounds.CHAIN + 1),
     "a chain of `from`": lambda: spec(
         "jobs:\n  j0: {image: tf, worker: 1}\n"
@@ -88,6 +95,10 @@ PAST: dict[str, Callable[[], object]] = {
     "the jobs of an environment": lambda: many_files(bounds.JOBS + 1),
     "all that the jobs of an environment inherit": lambda: spec(
         f"defaults: {{env: {{A: {'x' * 1_000_000}}}}}\njobs:\n" + entries(70, "j{}: {{image: tf, worker: 1}}", 2)
+    ),
+    "all such files, each counted for every job that has it": lambda: (
+        put("t.py", "#" * bounds.TEXT_FILE),
+        spec("defaults: {script: t.py}\njobs:\n" + entries(bounds.JOBS, "j{}: {{image: tf, worker: 1}}", 2)),
     ),
     "the pods of an environment": lambda: spec("jobs:\n" + entries(101, "j{}: {{image: tf, worker: 10000}}", 2)),
 }  # fmt: skip

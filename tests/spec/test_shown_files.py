@@ -145,3 +145,35 @@ def test_settings_that_are_a_link_are_not_read() -> None:
     Path("pyproject.toml").symlink_to(".env")
     result = run("validate")
     assert SECRET not in result.output
+
+
+VISIBLE = (
+    "apiVersion: v1\nkind: Secret\nstringData: {{pin: '{}'}}\n", "namespace: '{}'\nlicense: '{}'\n", "license: {}\n",
+    "- {}\n", "{}\n", "a: b: {}\n", "seed: !vault |\n  {}\nb: !vault {}\n", "x: 1\ndefaults: {}\n",
+    "x: 1\njobs: {{a: '{}'}}\n", "x: 1\na: 1\na: {}\n", "x-a: [{}\n", "x: {}: \n\t- a\n", "x: '{}\n", "x: *{}\n",
+    "x: !!{} y\n", "? {}\n: [\n", "%{}\n---\n", "x: 1\n--- {}\n", "x: 1\n... {}\n", 'x: "\\q {}"\n', "x: @{}\n",
+    "x: `{}\n",
+    "x: &{} 1\ny: *b\n", "x: |9 {}\n  a\n", "{{x: {}\n", "x: 0o17 {}\nok: 12:30:{}\n", "x: 1\n{}\n", "x: 1\n{}: [\n",
+    "<<: {}\n", "x: {{<<: {}}}\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VISIBLE)
+def test_of_a_visible_yaml_file_that_is_no_spec_no_value_is_shown(text: str) -> None:
+    """As a values file of Helm, which the name does not tell from a spec."""
+    put("secrets.yaml", text.replace("{}", "Kx7-quokka").replace("{{", "{").replace("}}", "}"))
+    put(PROD / "environment.yaml", f"extends: ../../secrets.yaml\n{HEAD}{JOBS}")
+    for form in FORMATS:
+        result = run("validate", "--format", form)
+        assert result.exit_code == 1
+        assert "quokka" not in result.output, result.output
+        assert "secrets.yaml" in result.output
+
+
+def test_of_a_spec_that_others_extend_the_line_is_shown() -> None:
+    for text in ("defaults: {image: [}\n", "dfaults: {image: tf}\n"):
+        put("base.yaml", f"# {HEAD}{text}")
+        put(PROD / "environment.yaml", f"extends: ../../base.yaml\n{HEAD}{JOBS}")
+        assert f" | {text}" in run("validate").stderr
+    put("base.yaml", "defaults: {image: 3, wrker: 1}\n")
+    assert " | defaults: {image: 3, wrker: 1}" in run("validate").stderr

@@ -34,6 +34,8 @@ def rules(key: str, value: str, field: str = "annotations", kind: str = "Job") -
         ("kustomize.toolkit.fluxcd.io/ssa", "ifnotpresent", ["sync-once"]),
         ("kustomize.toolkit.fluxcd.io/ssa", "Merge", []),
         ("example.com/hook", "Sync", []),
+        ("config.kubernetes.io/local-config", "true", ["sync-skipped"]),  # kustomize leaves the object out
+        ("internal.config.kubernetes.io/previousNames", "x", ["sync-breaks"]),  # kustomize 5.5 panics
     ],
 )
 def test_what_an_annotation_does_to_a_job_is_told(key: str, value: str, expected: list[str]) -> None:

@@ -153,6 +153,7 @@ HUGE = {
     "passwords": "http://" + "a:" * 50_000,
     "keys": "-----BEGIN PRIVATE KEY-----" * 8000,
     "tokens": ("eyJ" + "a" * 12 + ".") * 10_000,
+    "heads of tokens": "-eyJ" * 50_000,
     "$(": "password=" + "$(" * 50_000,
 }
 

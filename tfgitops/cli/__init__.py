@@ -43,6 +43,14 @@ class _Commands(TyperGroup):
             raise typer.BadParameter("an argument is empty, as is a variable of a shell that was never set")
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Say so if the import of a command is interrupted, as `guarded` does for the command itself."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(130) from None
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 

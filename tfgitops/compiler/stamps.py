@@ -115,7 +115,9 @@ def stamp_of(session: Session, *how: object) -> Stamp | None:
         if not is_much(session.folders):
             return None
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tfgitops")
-        usable = folder.is_absolute() and not folder.is_symlink()
+        root = session.project.root
+        top = next((one for one in (root, *root.parents) if is_there(one / ".git")), root)
+        usable = folder.is_absolute() and not folder.is_symlink() and not resolved(folder).is_relative_to(resolved(top))
         return Stamp(session, folder, repr(how), _name(session, repr(how))) if usable else None
     except (OSError, RuntimeError):  # no home, or a file that cannot be looked at
         return None

@@ -51,7 +51,7 @@ def write_lock(session: Session) -> Path:
 def _digest(project: Project, plugin: str) -> str:
     """Return the digest of a local plugin's file, or the empty string if it cannot be read."""
     try:
-        return f"sha256:{sha256(read_file(project.root / plugin)).hexdigest()}"
+        return f"sha256:{sha256(read_file(project.root / plugin, bounds.FILE)).hexdigest()}"
     except OSError:
         return ""
 

@@ -80,14 +80,17 @@ def compare(folder: Path, files: Iterable[File], place: str = MANIFESTS) -> list
 
 
 def compare_bootstrap(folder: Path, files: Sequence[File]) -> list[Difference]:
-    """Return the differences of ``bootstrap/``. Files of others are no difference: no controller applies them unasked.
+    """Return the differences of ``bootstrap/``.
 
+    Files of others count in the folders that we write, because people apply these as a whole. Elsewhere, nobody does.
     Raises CompileError as `compare` does.
     """
     top = folder / BOOTSTRAP
     if not files and (top.is_symlink() or not top.is_dir()):
         return []
-    return [found for found in compare(folder, files, BOOTSTRAP) if found.state != "foreign"]
+    ours = {file.path.partition("/")[0] for file in files}
+    found = compare(folder, files, BOOTSTRAP)
+    return [one for one in found if one.state != "foreign" or one.path.partition("/")[0] in ours]
 
 
 def _texts(files: Iterable[File]) -> dict[str, str]:

@@ -93,6 +93,7 @@ def _write(one: Delivery, session: Session, consent: Consent, guard: Guard) -> N
         guard.refuse(one.compiled, one.differences)
     if one.compiled and not consent.all:
         restarts = [restart for restart in guard.restarts(one.compiled, one.differences) if not consent.covers(restart)]
+        one.diagnostics = guard.doubts(one.compiled)
         if restarts and not consent.pin_rest:
             one.restarts = restarts
             raise CompileError(guard.diagnose(one.compiled, restarts))

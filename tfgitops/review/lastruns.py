@@ -72,6 +72,7 @@ class LastRuns:
         self._present: dict[str, Environment | None] = {}
         self._specs: dict[str, bytes] = {}
         self._blocks: dict[str, list[Mapping[str, Job]]] = {}
+        self.doubtful: set[tuple[Path, str]] = set()
 
     @cached_property
     def head(self) -> Base | None:
@@ -178,21 +179,21 @@ class LastRuns:
         """Tell whether a job's block never changed, although the first line of its manifest in HEAD says that it did.
 
         The digest of a manifest leaves that line out. So HEAD's specs decide, and those of the commit that last wrote
-        the manifests, which may be older.
+        the manifests, which may be older. A job of a shallow clone that lacks that commit is added to ``doubtful``.
         """
         if self.head is None:
             return False
         job = str(planned.because[-1])
         if ran.home not in self._blocks:
             wrote = self.head.newest(_path(ran.home, ""), [self._session.project.root])
-            bases = (
-                dict.fromkeys((self.head.commit, wrote.commit), wrote) | {self.head.commit: self.head} if wrote else {}
-            )
+            bases = {wrote.commit if wrote else "": wrote, self.head.commit: self.head}
             self._blocks[ran.home] = [
-                self._past(environment, base, ran.home, environment.by_name) for base in bases.values()
+                self._past(environment, base, ran.home, environment.by_name) if base else {} for base in bases.values()
             ]
-        blocks = self._blocks[ran.home]  # none in a shallow clone that lacks the commit
-        return bool(blocks) and all(job in past and past[job].own == planned.own for past in blocks)
+        *wrote_so, now = (job in past and past[job].own == planned.own for past in self._blocks[ran.home])
+        if now and not self._blocks[ran.home][0]:  # a shallow clone lacks the commit
+            self.doubtful.add((environment.folder, job))
+        return now and all(wrote_so)
 
     def _past(self, environment: Environment, base: Base, home: str, jobs: Collection[str]) -> Mapping[str, Job]:
         """Return some jobs of an environment as they were in a commit, below another folder if it moved."""

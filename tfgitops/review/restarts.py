@@ -159,6 +159,14 @@ class Guard:
             return ""
         return "" if self._last.forged(environment, planned, ran) else None
 
+    def doubts(self, compiled: Compiled) -> list[Diagnostic]:
+        """Warn of jobs of which a shallow clone does not tell whether somebody changed them."""
+        names = sorted(job for folder, job in self._last.doubtful if folder == compiled.folder)
+        message = f"this clone is shallow, so that nobody can tell whether somebody changed {a_few(names)}"
+        hint = "to be sure, take the manifests back, run `git fetch --unshallow`, and build again"
+        file = shown(compiled.folder / SPEC)
+        return [Diagnostic(code="TF604", severity="warning", message=message, hint=hint, file=file)] if names else []
+
     def diagnose(self, compiled: Compiled, restarts: Sequence[Restart]) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each cause, with the trainings that it would restart."""
         from tfgitops.review.causes import Causes  # noqa: PLC0415 - for builds that stop alone

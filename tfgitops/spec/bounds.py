@@ -13,6 +13,8 @@ ENTRIES: Final = 10_000
 SCALAR: Final = 2**20
 EXPANDED: Final = 16 * 2**20
 TEXT_FILE: Final = 2**20
+TEXTS: Final = 64 * 2**20
+WRITTEN: Final = 128 * 2**20
 CHAIN: Final = 50
 SPECS: Final = 64 * 2**20
 JOBS: Final = 10_000
@@ -52,11 +54,13 @@ BOUNDS: Final = (
     Bound("one text", SCALAR, "characters"),
     Bound("a file, its aliases expanded", EXPANDED, _SIZE),
     Bound("a file that `script` or `configMaps` names", TEXT_FILE, "MiB"),
+    Bound("all such files of an environment", TEXTS, "MiB"),
     Bound("a chain of `extends`", CHAIN, "files"),
     Bound("a chain of `from`", CHAIN, "jobs"),
     Bound("all files of an environment, their aliases expanded", SPECS, _SIZE),
     Bound("the jobs of an environment", JOBS, "jobs"),
     Bound("all that the jobs of an environment inherit", INHERITED, _SIZE),
+    Bound("all such files, each counted for every job that has it", WRITTEN, "MiB"),
     Bound("the pods of an environment", PODS, "pods"),
     Bound("faults that are shown of a file that is not YAML", FAULTS, "faults"),
     Bound("unknown keys that are shown of one map", UNKNOWN, "keys"),

@@ -170,6 +170,13 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
+def unquoted(found: Diagnostic) -> Diagnostic:
+    """Return a diagnostic that shows no line and no value of its file, which may be a file of secrets."""
+    span = replace(found.span, excerpt="") if found.span else None
+    notes = tuple((said, replace(at, excerpt="")) for said, at in found.notes)
+    return replace(found, span=span, notes=notes, found="")
+
+
 def a_few(names: Sequence[str], most: int = 8) -> str:
     """Return the first few of some names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

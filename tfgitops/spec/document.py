@@ -41,6 +41,11 @@ class Document:
     texts: Mapping[Route, Path] = field(default_factory=dict, repr=False)
     former: Mapping[Route, str] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_named(self) -> bool:
+        """Whether this is a spec by its name, or says so: of another file that is wrong, no line must be shown."""
+        return bool(self.prefix) or self.path.name == "environment.yaml" or "tfgitops/v" in self.text
+
     @cached_property
     def bare(self) -> Document:
         """The document without the texts of other files."""

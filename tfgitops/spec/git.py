@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 _SETTINGS = {
     "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1",
 }  # fmt: skip
 _PLAIN = (
     "core.quotePath=false", "log.showSignature=false", "log.follow=false", "log.showRoot=true", "diff.relative=false",
-    "color.ui=false",
+    "color.ui=false", "safe.bareRepository=explicit",
 )  # fmt: skip
-"""Settings of which a user's own would change what Git prints."""
+"""Settings of which a user's own would change what Git prints, or which repository it reads: one can be committed."""
 
 _REDIRECTING = frozenset({
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec import bounds
 from tfgitops.spec.committed import texts
-from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors
+from tfgitops.spec.diagnostics import CompileError, Diagnostic, Span, has_errors, unquoted
 from tfgitops.spec.disk import Disk, is_hidden, noted, resolved, shown, unreadable
 from tfgitops.spec.document import Document
 from tfgitops.spec.places import NOT_EXTENDED, inherited
@@ -31,6 +31,7 @@ _A_SPEC = "the name of a spec ends with .yaml, and no part of its path is hidden
 _WHOLE = ("the keys of an environment", "a job's own mapping")
 _SPECS = f"{bounds.SPECS >> 20} MiB, where each value counts {bounds.EACH} bytes"
 _SEVERAL = "make several environments"
+_UNSHOWN = "if it is a spec, add `apiVersion: tfgitops/v1alpha1` at its top: then the line and the reason are shown"
 _TOO_LONG = ("TF106", f"more than {bounds.CHAIN} files extend one another", "join some of these files")
 _NOT_IN_A_JOB = {
     "apiVersion": f"leave it out: {SPEC} says it",
@@ -246,18 +247,24 @@ class Reader:
         if isinstance(text := self._tree.read_text(path, name), Diagnostic):
             self.diagnostics.append(text)
             return None
+        document = Document(path=path, name=name, text=text, value=None, prefix=prefix)
         try:
             value, size = (measured if prefix or path.name == SPEC else _parsed)(text, name)
         except TextError as error:
-            self.diagnostics += error.diagnostics
+            for one in error.diagnostics:
+                shy = replace(unquoted(one), message="this line cannot be read", hint=_UNSHOWN)
+                self.diagnostics.append(one if document.is_named else shy)
             return None
-        document = Document(path=path, name=name, text=text, value=value, prefix=prefix)
+        document = replace(document, value=value)
         if type(value) is not dict:
             found = "nothing" if value is None else "a list" if type(value) is list else "a single value"
             hint = f"it must hold {_WHOLE[bool(prefix)]}, as `key: value`"
-            self.say("TF202", f"the file holds {found}", document.span_at(0, 0), hint)
+            span = document.span_at(0, 0)
+            span = span if document.is_named else replace(span, excerpt="")
+            self.say("TF202", f"the file holds {found}", span, hint)
             return None
-        self.diagnostics.extend(lookalikes(document))
+        said = lookalikes(document)
+        self.diagnostics.extend(said if document.is_named else map(unquoted, said))
         return document if self._has_room(size, name) else None
 
     def _kind(self, path: Path) -> Kind:

@@ -23,6 +23,7 @@ SPEC = "environment.yaml"
 
 _LIKE_A_SPEC = re.compile(r"environment\.(?:ya?ml|json)", re.IGNORECASE).fullmatch
 _OURS = b"tfgitops/v"
+_IN_SUBMODULE = b"/modules/"  # in the file .git; the one of a worktree leads to /worktrees/
 _NO_LINK = "put the environment itself here"
 _WHAT_IT_IS = f"an environment is a folder that holds {SPEC}"
 
@@ -53,10 +54,27 @@ def find_root(environment: Path) -> Path:
 
     It is the nearest ancestor with ``.git``, or with a ``pyproject.toml`` that has ``[tool.tfgitops]``; else the folder
     above ``environments/``; else the environment's parent. Raises CompileError if a pyproject.toml on the way cannot be
-    read, or has not the right form: it may be the root's, and another root has other plugins and settings.
+    read, or has not the right form: it may be the root's, and another root has other plugins and settings. So it raises
+    one, too, if a root is inside of another root of the same checkout.
     """
     above = (folder.parent for folder in environment.parents if folder.name == "environments")
-    return _marked_root(environment) or next(above, environment.parent)
+    root = _marked_root(environment)
+    if root and (outer := _outer_root(root)):
+        message = f"{shown(root)} is a root inside of the root {shown(outer)}"
+        raise CompileError.of("TF101", message, f"keep one pyproject.toml with [tool.tfgitops], in {shown(outer)}")
+    return root or next(above, environment.parent)
+
+
+def _outer_root(root: Path) -> Path | None:
+    """Return the outermost root of a checkout, if a root is inside of it: whose settings the inner one would hide."""
+    outer = None
+    for folder in (root, *root.parents):
+        if folder != root and (is_there(folder / LOCK) or _tool_table(folder, _pyproject(folder)) is not None):
+            outer = folder
+        git = folder / ".git"
+        if is_there(git) and not (git.is_file() and _IN_SUBMODULE in read_file(git, bounds.FILE)):
+            break
+    return outer
 
 
 def _marked_root(place: Path) -> Path | None:
@@ -220,7 +238,7 @@ def _below(top: Path) -> Survey:
 def _is_ours(path: Path) -> bool:
     """Tell whether a file says that it is a spec of ours; one that cannot be read says nothing."""
     try:
-        return _OURS in read_file(path)
+        return _OURS in read_file(path, bounds.FILE)
     except OSError:
         return False
 

@@ -144,8 +144,7 @@ def resolve(source: LoadedSpec, schema: SpecSchema) -> tuple[Environment | None,
     if any(problem.severity == "error" for problem in problems):
         return None, places, problems
     environment = resolver.environment(places, merged, clean)
-    warnings = [problem for problem in problems if problem.severity == "warning"]
-    return environment, places, [*resolver.problems, *warnings]
+    return environment, places, [*resolver.problems, *(one for one in problems if one.severity == "warning")]
 
 
 def bare_environment(
@@ -178,14 +177,17 @@ class _Resolver:
         if len(self._jobs) > bounds.JOBS:
             return self._too_large(f"more than {bounds.JOBS:,} jobs", ("jobs",))
         files = {id(text) for one in self._source.documents for text in one.file_texts()}
-        size, each = 0, bounds.expanded(self._defaults, files)
+        size, texts, each, whole = 0, 0, bounds.expanded(self._defaults, files), bounds.expanded(self._defaults)
         size_of = cache(lambda link: bounds.expanded(self._jobs[link], files))
+        texts_of = cache(lambda link: bounds.expanded(self._jobs[link]) - size_of(link))
         for name in sorted(self._jobs):
             chain = self._from_chain(name)
             self.chains[name] = (*(("jobs", link) for link in chain), ("defaults",))
             merged[name] = inherited([self._jobs[link] for link in chain], self._defaults)
             if (size := size + each + sum(map(size_of, chain[1:]))) > bounds.INHERITED:
                 return self._too_large(f"what jobs inherit is larger than {bounds.INHERITED >> 20} MiB", ("jobs", name))
+            if files and (texts := texts + whole - each + sum(map(texts_of, chain))) > bounds.WRITTEN:
+                return self._too_large(f"the files of jobs are larger than {bounds.WRITTEN >> 20} MiB", ("jobs", name))
         return merged
 
     def _too_large(self, message: str, at: Route) -> dict[str, dict[str, Any]]:
@@ -203,10 +205,9 @@ class _Resolver:
     def empty_jobs(self) -> Iterator[Problem]:
         """Warn of jobs that are empty, and so remove what no weaker file gave."""
         for name, block in (self._spec.get("jobs") or {}).items():
-            at: Route = ("jobs", name)
             if block is None and not any(one.jobs.get(name) is not None for one in self._source.documents):
                 message = f"the job '{name}' is empty: that removes it, and no other file gives it"
-                hint = "write its keys below it, or leave it out"
+                at, hint = ("jobs", name), "write its keys below it, or leave it out"
                 yield Problem(code="TF301", message=message, at=at, severity="warning", on_key=True, hint=hint)
 
     def environment(
@@ -214,8 +215,8 @@ class _Resolver:
     ) -> Environment:
         """Make the frozen environment from the merged blocks of its jobs, and the same without nulls."""
         data = {key: value for key, value in self._spec.items() if key not in ("jobs", "defaults")}
-        settings = self._source.project.settings
-        environment = bare_environment(self._source.name, self._source.folder, data, settings, places)
+        source = self._source
+        environment = bare_environment(source.name, source.folder, data, source.project.settings, places)
         own = self._own_files()
         jobs = []
         for name, block in merged.items():
@@ -235,9 +236,8 @@ class _Resolver:
             at: Route = ("jobs", chain[-1], "from")
             if target not in self._jobs:
                 hint = did_you_mean(target, self._jobs.keys() - {chain[-1]}, among="the jobs are")
-                self.problems.append(
-                    Problem(code="TF301", message=f"there is no job '{target}'", at=at, found=target, hint=hint)
-                )
+                message = f"there is no job '{target}'"
+                self.problems.append(Problem(code="TF301", message=message, at=at, found=target, hint=hint))
                 return tuple(chain)
             if target in chain:
                 self.problems.append(_circle(chain[chain.index(target) :]))

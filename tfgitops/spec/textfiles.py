@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 _ELSEWHERE = "put it into the image or on a volume"
+_TOO_LARGE = f"the files that keys name are larger than {bounds.TEXTS >> 20} MiB together"
 
 
 def completed(
@@ -35,6 +36,7 @@ def completed(
     """
     found: list[Diagnostic] = []
     read: dict[Path, str] = {}  # a thousand jobs may name one file
+    size = 0
     complete = []
     for document in documents:
         widener, plan = (schema.job_widener, schema.job_files) if document.prefix else (schema.widener, schema.files)
@@ -46,11 +48,18 @@ def completed(
             if type(target := named.get("path")) is not str:
                 continue
             folder = home(document.path).parent
-            text = read.get(folder / target) or _text(wide, (*at, "path"), folder, tree)
-            if isinstance(text, Diagnostic):
-                found.append(text)
-                text = ""
-            read[folder / target] = text
+            text = read.get(folder / target)
+            if text is None:
+                said = _text(wide, (*at, "path"), folder, tree) if size <= bounds.TEXTS else ""
+                if isinstance(said, Diagnostic):  # told for each key that names the file
+                    found.append(said)
+                    text = ""
+                else:
+                    text = read[folder / target] = said
+                before, size = size, size + len(text)
+                if before <= bounds.TEXTS < size:
+                    problem = Problem(code="TF106", message=_TOO_LARGE, at=(*at, "path"), hint=_ELSEWHERE)
+                    found += Places(documents=(wide,)).diagnose([problem])
             value = replaced(value, inner, {**named, "text": text})
             texts[(*at, "text")] = document.path.parent / target
         complete.append(replace(wide, value=value, texts=texts) if texts else wide)

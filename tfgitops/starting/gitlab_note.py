@@ -1,6 +1,6 @@
 """Post standard input as a note of the merge request; replace the note of an earlier pipeline.
 
-GitLab's CI calls it: `python -m tfgitops.starting.gitlab_note < review.md`.
+GitLab's CI calls it: `python -P -m tfgitops.starting.gitlab_note < review.md`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ _WAVE = f"{_ARGO}/sync-wave"
 _SYNC_OPTIONS = f"{_ARGO}/sync-options"
 _COMPARE_OPTIONS = f"{_ARGO}/compare-options"
 KUSTOMIZATION = "kustomization.yaml"
+_LOCAL, _INTERNAL = "config.kubernetes.io/local-config", "internal.config.kubernetes.io/"
+_ANNOTATIONS = (f"{_ARGO}/", "helm.sh/", _LOCAL, _INTERNAL)
 
 STEERING: list[tuple[str, str, str, str]] = schema_file("metadata.rules.json")["steering"]
 """Rows of a key, its values, the kinds of objects, and the rule of which an object with it is an instance.
@@ -34,6 +36,8 @@ RULES = Rules.read("""
         | leave it out: a changed job has a new name, and so starts a new run
     sync-skipped:
         with `{found}` {controller} never applies the object | leave it out, or remove the object from the spec
+    sync-breaks:
+        with `{found}` {controller} can fail for all objects of the folder: it keeps its own notes there | leave it out
     sync-once:
         with `{found}` {controller} applies the object once, and none of its later changes | leave it out
     sync-destroys:
@@ -69,16 +73,18 @@ def _steered(manifest: Json) -> Iterator[tuple[str, Route, list[str], tuple[str,
     for field in ("annotations", "labels"):
         for key, value in (manifest["metadata"].get(field) or {}).items():
             flux = key.startswith(f"{_FLUX}/")
-            if not flux and (field == "labels" or not key.startswith((f"{_ARGO}/", "helm.sh/"))):
+            if not flux and (field == "labels" or not key.startswith(_ANNOTATIONS)):
                 continue
             found: dict[tuple[str, str], list[str]] = {}
             for word in map(str.strip, str(value).split(",")):
                 spoken = word.lower() if flux else word
-                rows = [row for row in STEERING if row[0] == key and _names(row[1], spoken, flux=flux)]
+                name = f"{_INTERNAL}…" if key.startswith(_INTERNAL) else key
+                rows = [row for row in STEERING if row[0] == name and _names(row[1], spoken, flux=flux)]
                 if rows:
                     found.setdefault((rows[0][2], rows[0][3]), []).append(word)
             for row, words in found.items():
-                yield "Flux" if flux else "Argo CD", ("metadata", field, key), words, row
+                controller = "Flux" if flux else "kustomize" if "config.kubernetes.io/" in key else "Argo CD"
+                yield controller, ("metadata", field, key), words, row
 
 
 def _names(values: str, word: str, *, flux: bool) -> bool:

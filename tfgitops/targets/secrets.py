@@ -33,7 +33,7 @@ _SHAPES = {
     "a key of Stripe": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
     "a key of SendGrid": r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     "a token of a Telegram bot": r"\d{8,10}:AA[A-Za-z0-9_-]{33}",
-    "a JSON Web Token": r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    "a JSON Web Token": r"(?<!-)eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     "a private key of age": r"AGE-SECRET-KEY-1[0-9A-Z]{58}",
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]+-----)?",
 }

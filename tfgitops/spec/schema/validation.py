@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tfgitops.spec import bounds
+from tfgitops.spec.diagnostics import unquoted
 from tfgitops.spec.places import Places
 from tfgitops.spec.schema.dialects import PART, WHOLE
 
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
     from tfgitops.targets.routes import Route
 
 
+_KINDS = ("apiVersion", "kind")  # wrong in a file that is for another program, as are unknown keys at the top
+
+
 def validate_parts(documents: Iterable[Document], schema: SpecSchema) -> Iterator[Diagnostic]:
     """Judge each file by itself: what is wrong in one is shown there, also where a stronger one overrides it."""
     for document in documents:
-        yield from Places(documents=(document,)).diagnose(validate_file(document, schema))
+        problems = list(validate_file(document, schema))
+        other = [one for one in problems if len(one.at) == 1 and (one.code == "TF201" or one.at[0] in _KINDS)]
+        found = Places(documents=(document,)).diagnose(problems if document.is_named else other or problems)
+        yield from map(unquoted, found) if other and not document.is_named else found
 
 
 def validate_file(document: Document, schema: SpecSchema) -> Iterator[Problem]:
