@@ -149,7 +149,7 @@ def test_the_codes_that_may_be_warnings_are_known() -> None:
             if not (isinstance(severity, ast.Constant) and severity.value == "error") and "code" in given:
                 inner = [one.value for one in ast.walk(given["code"]) if isinstance(one, ast.Constant)]
                 said |= {code for code in inner if isinstance(code, str)}
-    of_no_environment = {"TF106", "TF603", "TF801", "TF803"}  # the report's, the lock's, those about exceptions
+    of_no_environment = {"TF106", "TF603", "TF604", "TF801", "TF803"}  # of the report, lock, guard and exceptions
     assert said - of_no_environment == WARNED | (said & {"TF501"})
 
 

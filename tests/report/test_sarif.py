@@ -211,6 +211,7 @@ def test_a_code_that_a_plugin_does_not_list_is_its_own_description(root: Path) -
 def test_paths_start_at_the_checkout_wherever_the_command_runs(
     root: Path, here: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (root / "pyproject.toml").unlink(missing_ok=True)
     put("team a/größe/pyproject.toml", "[tool.tfgitops]\n")
     put("team a/größe/environments/prod/environment.yaml", BAD)
     project = root / "team a" / "größe"
