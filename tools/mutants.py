@@ -40,7 +40,7 @@ EQUAL = Path(__file__).with_suffix(".equal.txt")
 COPIED = ("tfgitops", "plugins", "schemas", "tests", "conformance", "environments", "docs", "templates", "tools")
 
 MODULES = {
-    "tfgitops/admission/admit.py": ["tests/admission", "tests/targets/volcano/test_clean.py", "tests/test_cases.py"],
+    "tfgitops/admission/admit.py": ["tests/admission", "tests/planning/test_pinned.py", "tests/targets/volcano/test_clean.py", "tests/test_cases.py"],
     "tfgitops/targets/kubernetes/merge.py": [
         "tests/targets/kubernetes/test_merge.py",
         "tests/planning",
@@ -57,6 +57,8 @@ MODULES = {
         "tests/review/test_guard.py",
         "tests/review/test_causes.py",
         "tests/review/test_losses.py",
+        "tests/review/test_moves.py",
+        "tests/review/test_refusals.py",
         "tests/pins",
     ],
 }
@@ -128,6 +130,8 @@ def _places(parent: ast.AST, function: str, line: int) -> Iterator[tuple[str, Ca
 def _is_idle(node: ast.AST) -> bool:
     """Tell whether a node does nothing when it is run, or only for a type checker."""
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return True
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
         return True
     docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return docstring or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)

@@ -64,7 +64,7 @@ def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -
                 told += 1
                 yield problem
         else:
-            found = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
+            found = judge_queue(manifest, queues) if manifest["kind"] == "Queue" else []
             if manifest["kind"] == "Namespace":
                 found += judge_namespace(manifest, [other.manifest for other in objects if other.own])
             for fault in (*found, *judge_object(manifest), *judge_steering(manifest), *judge_amounts(manifest)):
@@ -76,7 +76,7 @@ def _judge_kept(manifest: dict[str, Any], queues: Tree) -> list[Fault]:
     """Return the faults of a committed manifest that stays in force."""
     if manifest["kind"] == "Job":
         return [*_judge_job(manifest, tasks=True), *judge_steering(manifest)]
-    return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
+    return judge_queue(manifest, queues) if manifest["kind"] == "Queue" else []
 
 
 def _is_traceable(job: Job) -> bool:

@@ -96,8 +96,8 @@ class Guard:
 
     def refuse(self, compiled: Compiled, differences: Iterable[Difference]) -> None:
         """Raise CompileError if a file must not be written as it is, whatever may restart."""
-        stale = {one.path for one in differences if one.state in ("stale", "edited")}
-        wanted = [one for one in compiled.objects if one.text or (one.path in stale and not one.own)]
+        changed = {one.path for one in differences}  # a file that is missing here may be in the cluster
+        wanted = [one for one in compiled.objects if one.text or (one.path in changed and not one.own)]
         if wanted:
             from tfgitops.review.refusals import refusals  # noqa: PLC0415 - for builds that change other objects
 
@@ -127,13 +127,11 @@ class Guard:
         They stand in the order of their files; only committed manifests of jobs that differ are read.
         """
         environment = compiled.environment
-        changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
+        changed = {one.path for one in differences}
         differ = [one for one in compiled.objects if one.own and not one.text and one.path in changed]
         if environment is None or not differ:
             return []
         jobs = {job.route: job for job in environment.jobs}
-        if self._last.head is None:  # a missing manifest may be a new one
-            differ = [one for one in differ if changed[one.path] != "missing"]
         last, found = self._last.of(compiled, differ), []
         for planned in differ:
             ran = last.get(planned.path)
