@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,7 +40,12 @@ EQUAL = Path(__file__).with_suffix(".equal.txt")
 COPIED = ("tfgitops", "plugins", "schemas", "tests", "conformance", "environments", "docs", "templates", "tools")
 
 MODULES = {
-    "tfgitops/admission/admit.py": ["tests/admission", "tests/planning/test_pinned.py", "tests/targets/volcano/test_clean.py", "tests/test_cases.py"],
+    "tfgitops/admission/admit.py": [
+        "tests/admission",
+        "tests/planning/test_pinned.py",
+        "tests/targets/volcano/test_clean.py",
+        "tests/test_cases.py",
+    ],
     "tfgitops/targets/kubernetes/merge.py": [
         "tests/targets/kubernetes/test_merge.py",
         "tests/planning",
@@ -83,6 +88,15 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }  # fmt: skip
 
 
+class Place(NamedTuple):
+    """One node of a module, how to put another one there, and the statement, classes and functions around it."""
+
+    node: ast.AST
+    put: Callable[[ast.AST], None]
+    line: int
+    around: tuple[ast.AST, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
     """One change of a module: its line, what it changes, the module's text with it, and a key for its verdict."""
@@ -97,20 +111,20 @@ class Mutant:
 def mutants(module: str, source: str) -> Iterator[Mutant]:
     """Yield each change of a module that we know how to make."""
     tree = ast.parse(source)
-    for statement in (one for one in tree.body if not _is_idle(one)):
-        for function, put, node, line in _places(statement, getattr(statement, "name", ""), statement.lineno):
-            for other in _changes(node):
-                put(other)
-                text = ast.unparse(ast.fix_missing_locations(tree))
-                own = f"{module}\0{ast.unparse(statement)}"  # a change elsewhere in the module keeps the verdict
-                put(node)
-                told = f"{function}: {_shown(node)} → {_shown(other)}"
-                key = hashlib.sha256(own.encode()).hexdigest()[:16]
-                yield Mutant(module=module, line=line, told=told, text=text, key=key)
+    for node, put, line, around in _places(tree, 0, ()):
+        function = ".".join(name for one in around if (name := getattr(one, "name", "")))
+        for other in _changes(node):
+            put(other)
+            text = ast.unparse(ast.fix_missing_locations(tree))
+            own = f"{module}\0{ast.unparse(around[-1])}"  # a change elsewhere in the module keeps the verdict
+            put(node)
+            told = f"{function}: {_shown(node)} → {_shown(other)}"
+            key = hashlib.sha256(own.encode()).hexdigest()[:16]
+            yield Mutant(module=module, line=line, told=told, text=text, key=key)
 
 
-def _places(parent: ast.AST, function: str, line: int) -> Iterator[tuple[str, Callable[[ast.AST], None], ast.AST, int]]:
-    """Yield each node that a program runs: its function, how to put another node in its place, the node, its line."""
+def _places(parent: ast.AST, line: int, around: tuple[ast.AST, ...]) -> Iterator[Place]:
+    """Yield the place of each node that a program runs."""
     for name, value in ast.iter_fields(parent):
         if name in {"annotation", "returns", "decorator_list", "ctx"}:
             continue
@@ -120,11 +134,11 @@ def _places(parent: ast.AST, function: str, line: int) -> Iterator[tuple[str, Ca
             *((partial(value.__setitem__, index), child) for index, child in listed),
         ]:
             if isinstance(child, ast.AST) and not _is_idle(child):
-                at = getattr(child, "lineno", line)
-                yield function, put, child, at
-                inner = getattr(child, "name", "") if isinstance(child, ast.FunctionDef | ast.ClassDef) else ""
+                named = not around or isinstance(child, ast.FunctionDef | ast.ClassDef)
+                at, inside = getattr(child, "lineno", line), (*around, child) if named else around
+                yield Place(child, put, at, inside)
                 if not isinstance(child, ast.JoinedStr):
-                    yield from _places(child, ".".join(filter(None, (function, inner))), at)
+                    yield from _places(child, at, inside)
 
 
 def _is_idle(node: ast.AST) -> bool:
@@ -152,7 +166,7 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.IfExp(ast.UnaryOp(ast.Not(), test), one, other)
         case ast.comprehension(target, iterated, [_, *_], is_async):
             yield ast.comprehension(target, iterated, [], is_async)
-        case ast.Return(value=value) if value and not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if getattr(value, "value", "") not in {None, False}:
             yield ast.Return(None)
         case ast.Expr() | ast.AugAssign() | ast.Raise():
             yield ast.Pass()

@@ -63,10 +63,10 @@ class Consent:
     ``queues_at_once`` lets queues change that a cluster as in HEAD would refuse to change in one step.
     """
 
-    jobs: frozenset[str] = frozenset()
-    all: bool = False
-    pin_rest: bool = False
-    queues_at_once: bool = False
+    jobs: frozenset[str]
+    all: bool
+    pin_rest: bool
+    queues_at_once: bool
 
     def covers(self, restart: Restart) -> bool:
         """Tell whether a job may restart."""
@@ -192,8 +192,7 @@ def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
     blamed = f"`{line.label}`" if line else cause
     why = ", although it changes in place" if scaled else " that nobody changed"
     return Diagnostic(
-        code="TF604", span=line.span if line else None,
-        file="" if line else shown(folder / SPEC),
+        code="TF604", span=line.span if line else None, file=shown(folder / SPEC),
         message=f"{blamed} would restart {what} of {shown(folder)}{why}: {a_few(names)}",
         hint=": ".join(filter(None, (scaled, _way_out(folder, group)))),
     )  # fmt: skip

@@ -9,7 +9,17 @@ from cuts import MISSING, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfgitops.targets.kubernetes.merge import ELEMENT_NAMES, RULES, Conflict, Part, Rule, merge, name_of, repeated, union
+from tfgitops.targets.kubernetes.merge import (
+    ELEMENT_NAMES,
+    RULES,
+    Conflict,
+    Part,
+    Rule,
+    merge,
+    name_of,
+    repeated,
+    union,
+)
 from tfgitops.targets.kubernetes.schemafile import schema_file
 
 
