@@ -41,6 +41,7 @@ def test_a_file_that_cannot_be_replaced_is_told_and_stays_whole(
     assert "error[TF602]" in result.stderr
     assert os.strerror(code) in result.stderr
     assert str(MANIFEST) in result.stderr
+    assert "= help: see its permissions, and the room on the disk; the next build mends the rest\n" in result.stderr
     assert "Traceback" not in result.stderr
     assert tree(PROD / "manifests") == before, "and no temporary file is left"
 

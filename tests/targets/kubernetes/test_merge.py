@@ -321,4 +321,5 @@ def test_an_element_with_the_keys_of_an_earlier_one_is_found(container: Part, fo
 def test_people_know_an_element_by_the_first_of_its_keys_that_names_one() -> None:
     assert name_of({"key": "a", "name": "b"}) == "b"
     assert name_of({"containerPort": 80}) == "80"
+    assert [name_of({key: "a"}) for key in ("ip", "topologyKey", "key", "event")] == ["a"] * 4
     assert name_of({"other": 1}) is name_of("a") is None
