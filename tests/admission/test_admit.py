@@ -66,18 +66,21 @@ def test_nothing_is_known_of_the_amounts_of_an_external_queue(compile_spec: Comp
 @pytest.mark.parametrize(
     ("spec", "line", "column"),
     [
-        ("queues:\n  a:\n    deserved: {cpu: 5}\n    capability: {cpu: 4}\n", 6, 21),
-        ("queues:\n  a:\n    deserved: {pods: 4}\n    guarantee:\n      pods: 0.5\n", 8, 13),
-        ("queues:\n  a:\n    weight: 1\n    annotations:\n      x: y\n      volcano.sh/hierarchy: a\n", 7, 5),
-        ("volumes:\n  data:\n    path: /d\n    access: ReadWriteOnce\n    size: 100m\n", 8, 11),
-        ("namespace:\n  name: ml\n  create: true\n  quota:\n    cpu: 1\n    services: 0.5\n", 8, 15),
+        ("queues:\n  a:\n    deserved: {cpu: 5}\n    capability: {cpu: 4}\n", 3, 21),
+        ("queues:\n  a:\n    deserved: {pods: 4}\n    guarantee:\n      pods: 0.5\n", 5, 13),
+        ("queues:\n  a:\n    weight: 1\n    annotations:\n      x: y\n      volcano.sh/hierarchy: a\n", 4, 5),
+        ("volumes:\n  data:\n    path: /d\n    access: ReadWriteOnce\n    size: 100m\n", 5, 11),
+        ("namespace:\n  name: ml\n  create: true\n  quota:\n    cpu: 1\n    services: 0.5\n", 6, 15),
+        ("namespace:\n  name: ml\n  create: true\n  labels: {pod-security.kubernetes.io/enforce: restricted}\n", 4, 48),
+        ("jobs:\n  a:\n    image: tf\n    worker: 1\n    plugins:\n      svc: []\n      ray: [x]\n", 7, 7),
     ],
 )
-def test_a_fault_of_another_object_is_shown_at_the_key_that_gives_the_value(
+def test_a_fault_is_shown_at_the_key_that_gives_the_value(
     compile_spec: Compile, spec: str, line: int, column: int
 ) -> None:
-    text = spec if "namespace" in spec else f"namespace: ml\n{spec}"
-    result = compile_spec(f"apiVersion: tfgitops/v1alpha1\nkind: Environment\n{text}jobs: {{}}\n")
+    rest = {"namespace": "namespace: ml\n", "queues": "queues: {q: {}}\n", "jobs": "jobs: {a: {image: a, worker: 1}}\n"}
+    others = "".join(text for key, text in rest.items() if f"{key}:" not in spec)
+    result = compile_spec(f"{spec}{others}apiVersion: tfgitops/v1alpha1\nkind: Environment\n")
     assert f" --> environment.yaml:{line}:{column}\n" in result.text
 
 

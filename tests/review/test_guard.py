@@ -271,6 +271,17 @@ def test_an_edited_first_line_of_a_pinned_manifest_is_told(repository: Repositor
         assert run("build").exit_code == 1
 
 
+def test_a_header_without_the_digest_of_the_block_is_no_consent(repository: Repository) -> None:
+    path = "environments/prod/manifests/workloads/job-resnet.yaml"
+    first = repository.read(path).partition("\n")[0]
+    repository.edit(path, (first, first.partition(" own ")[0]))
+    repository.commit("edited")
+    repository.prod(("env: {LR: 0.1}", "env: {LR: 0.2}"))
+    result = run("build")
+    assert result.exit_code == 1
+    assert "nobody changed: resnet" in result.stderr
+
+
 def test_nor_does_it_in_a_role(repository: Repository) -> None:
     repository.prod(("minAvailable: 1", "minAvailable: 2"))
     _bump(repository)

@@ -41,7 +41,7 @@ class Restart:
     folder: Path
     planned: Planned
     ran: Ran
-    scaled: str = ""
+    scaled: str
 
     @property
     def moved(self) -> str:
@@ -149,7 +149,7 @@ class Guard:
         metadata = planned.manifest["metadata"]
         assert ran.header is not None
         if (ran.name, ran.namespace or metadata["namespace"]) == (metadata["name"], metadata["namespace"]):
-            numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
+            numbers = [str(task["replicas"]) for task in planned.manifest["spec"]["tasks"]]
             ran_so = ran.header.intact or self._last.head  # an edited file of no commit never ran
             change = ran.change(planned) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
             return change.reason if change and change.verdict == "restart" else None
@@ -169,8 +169,7 @@ class Guard:
         for restart in restarts:
             home = restart.ran.home
             if home not in finders:
-                here = head.path(compiled.folder) if head else ""
-                then = replace(head, moves={here: home}) if head and here != home else head
+                then = replace(head, moves={head.path(compiled.folder): home}) if head else None
                 jobs = [other.job for other in restarts if other.ran.home == home]
                 finders[home] = Causes(environment, self._session, then, jobs)
             change = restart.ran.change(restart.planned)
