@@ -1,8 +1,9 @@
 """Test the tests: change one thing of a module at a time, and see whether a test fails (`make mutants`).
 
-The first run measures which test runs which line. From then on a change costs as much as the tests of its line, the
-quickest first, until one fails. `.mutants/results.jsonl` holds the verdicts: a run goes on where the last one stopped.
-A change that does not matter stands in `tools/mutants.equal.txt`, with its reason.
+A run tries a sample of each module, the same changes in each run. The first run measures which test runs which line.
+From then on a change costs as much as the tests of its line, the quickest first, until one fails.
+`.mutants/results.jsonl` holds the verdicts: a run goes on where the last one stopped. A change that does not matter
+stands in `tools/mutants.equal.txt`, with its reason.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ def test_fifty_jobs_may_start_from_one_another(more: int, tmp_path: Path, monkey
     said = run("build", "prod").output
     assert said.count("error[TF106]: more than 50 jobs start from one another") == more
     assert ("= help: let more of them start from the same job\n" in said) == bool(more)
+    assert ("prod/environment.yaml:55:15\n" in said) == bool(more)
     assert ("50 jobs, 50 manifests" in said) == (not more)
 
 
