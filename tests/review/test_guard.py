@@ -306,13 +306,18 @@ def test_a_manifest_edited_by_hand_is_restored_without_a_flag(repository: Reposi
 
 
 def test_a_committed_manifest_without_its_namespace_is_restored_without_a_flag(repository: Repository) -> None:
-    """It is taken for the Job of its name in the namespace of the environment."""
+    """It is taken for the Job of its name in the namespace of the environment, also if that one would restart."""
     path = "environments/prod/manifests/workloads/job-bert.yaml"
     before = repository.read(path)
     repository.edit(path, ("  namespace: ml\n", ""))
     repository.commit("edited")
     repository.build()
     assert repository.read(path) == before
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "job-bert.yaml  bert-" in result.stdout
+    assert "namespace" not in result.stdout
 
 
 @pytest.mark.parametrize("header", ["left", "anew"])
