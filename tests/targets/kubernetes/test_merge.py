@@ -144,6 +144,13 @@ def test_conflicts(first: Part, second: Part) -> None:
         assert len(union(parts, "Container")[1]) == 1
 
 
+def test_a_part_that_names_no_source_takes_no_side_in_a_conflict_of_sources() -> None:
+    volumes = [{"name": "v"}, {"name": "v", "emptyDir": {}}, {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    merged, [conflict] = union([{"spec": {"volumes": [volume]}} for volume in volumes], "PodTemplateSpec")
+    assert merged == {"spec": {"volumes": [{"name": "v"}]}}
+    assert conflict == Conflict(path=("spec", "volumes", "v"), values=((1, volumes[1]), (2, volumes[2])))
+
+
 def test_tolerations_unite() -> None:
     a, b = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
     parts = [{"spec": {"tolerations": [b, a]}}, {"spec": {"tolerations": [{"operator": "Exists", "key": "a"}]}}]
