@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tfgitops.spec import bounds
+from tfgitops.targets.routes import leaves
 from tfgitops.targets.volcano.defaults import DRIFT_RULES
 from tfgitops.targets.volcano.stricter import ADMITTED, STRICTER
 
@@ -59,6 +61,54 @@ def test_nothing_is_known_of_the_amounts_of_an_external_queue(compile_spec: Comp
         "  vision: {parent: research, capability: {cpu: 9}, deserved: {cpu: 8}, guarantee: {cpu: 1}}"
     )
     assert compile_spec(queues(blocks)).codes == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "column"),
+    [
+        ("queues:\n  a:\n    deserved: {cpu: 5}\n    capability: {cpu: 4}\n", 3, 21),
+        ("queues:\n  a:\n    deserved: {pods: 4}\n    guarantee:\n      pods: 0.5\n", 5, 13),
+        ("queues:\n  a:\n    weight: 1\n    annotations:\n      x: y\n      volcano.sh/hierarchy: a\n", 4, 5),
+        ("volumes:\n  data:\n    path: /d\n    access: ReadWriteOnce\n    size: 100m\n", 5, 11),
+        ("namespace:\n  name: ml\n  create: true\n  quota:\n    cpu: 1\n    services: 0.5\n", 6, 15),
+        ("namespace:\n  name: ml\n  create: true\n  labels: {pod-security.kubernetes.io/enforce: restricted}\n", 4, 48),
+        ("jobs:\n  a:\n    image: tf\n    worker: 1\n    plugins:\n      svc: []\n      ray: [x]\n", 7, 7),
+    ],
+)
+def test_a_fault_is_shown_at_the_key_that_gives_the_value(
+    compile_spec: Compile, spec: str, line: int, column: int
+) -> None:
+    rest = {"namespace": "namespace: ml\n", "queues": "queues: {q: {}}\n", "jobs": "jobs: {a: {image: a, worker: 1}}\n"}
+    others = "".join(text for key, text in rest.items() if f"{key}:" not in spec)
+    result = compile_spec(f"{spec}{others}apiVersion: tfgitops/v1alpha1\nkind: Environment\n")
+    assert f" --> environment.yaml:{line}:{column}\n" in result.text
+
+
+ONE_FAULT = "  {}:\n    image: tf\n    worker: 1\n    pod:\n      spec: {{priority: 10}}\n"
+
+
+def test_after_as_many_faults_as_a_command_shows_the_others_are_told_at_their_jobs(
+    compile_spec: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "SHOWN", 2)
+    result = compile_spec("jobs:\n" + "".join(map(ONE_FAULT.format, "abc")))
+    places = [(found.span.line, found.span.column) for found in result.compiled.diagnostics if found.span]
+    assert places == [(9, 24), (14, 24), (15, 3)]
+
+
+@pytest.mark.parametrize("fewer", [0, 1])
+def test_the_faults_of_a_job_of_too_many_values_are_told_at_the_job(
+    fewer: int, compile_spec: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = "jobs:\n" + ONE_FAULT.format("a")
+    environment = compile_spec(spec).compiled.environment
+    assert environment is not None
+    [job] = environment.jobs
+    values = sum(1 for data in (job.data, job.roles[0].data) for _ in leaves(data))
+    monkeypatch.setattr(bounds, "TRACED", values - fewer)
+    [found] = compile_spec(spec).compiled.diagnostics
+    assert found.span is not None
+    assert found.span.line == (5 if fewer else 9)
 
 
 @pytest.mark.parametrize(

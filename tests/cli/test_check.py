@@ -138,6 +138,27 @@ def test_a_folder_in_the_way_is_an_error() -> None:
     assert f"{PROD}: nothing written" in result.stdout
 
 
+TOP = PROD / "manifests"
+OBSTACLES: dict[str, tuple[Change, Path]] = {
+    "is a link, and nothing is written through links": (lambda: WORKLOADS.symlink_to(PROD.resolve()), WORKLOADS),
+    "is a file, and the folder of the manifests must be there": (lambda: put(TOP, ""), TOP),
+    "was not generated, and a manifest must go there": (lambda: put(MANIFEST, "kind: ConfigMap\n"), MANIFEST),
+    "is not a file, and a manifest must go there": (lambda: put(MANIFEST / "a" / "b.txt", ""), MANIFEST),
+}
+
+
+@pytest.mark.parametrize("words", OBSTACLES)
+def test_each_thing_in_the_way_is_told_in_its_words(words: str) -> None:
+    make, path = OBSTACLES[words]
+    if path != TOP:
+        path.parent.mkdir(parents=True)
+    make()
+    result = run("build", "--check")
+    assert result.exit_code == 1
+    assert f"error[TF601]: {path} {words}\n" in result.stderr
+    assert "= help: move it away, then build again\n" in result.stderr
+
+
 @pytest.mark.parametrize("link", [PROD / "manifests", WORKLOADS, MANIFEST], ids=["top", "folder", "file"])
 def test_nothing_is_written_through_a_link(link: Path) -> None:
     target = Path("elsewhere")

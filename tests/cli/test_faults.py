@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import pytest
 from commandline import run
 from workspace import HEAD, MANIFEST, PROD, PROGRAM, QUEUES, TRAIN, TWO, WORKLOADS, edit, put, tree
 
+from tfgitops.compiler import write
 from tfgitops.compiler.compiled import File
 from tfgitops.compiler.write import Difference, alone, apply
 from tfgitops.spec.diagnostics import CompileError
@@ -39,6 +41,7 @@ def test_a_file_that_cannot_be_replaced_is_told_and_stays_whole(
     assert "error[TF602]" in result.stderr
     assert os.strerror(code) in result.stderr
     assert str(MANIFEST) in result.stderr
+    assert "= help: see its permissions, and the room on the disk; the next build mends the rest\n" in result.stderr
     assert "Traceback" not in result.stderr
     assert tree(PROD / "manifests") == before, "and no temporary file is left"
 
@@ -216,10 +219,34 @@ def test_a_spec_with_the_wrong_ending_is_named() -> None:
 def test_no_file_goes_anywhere_but_into_a_folder_of_the_manifests(path: str, tmp_path: Path) -> None:
     folder = tmp_path / "environment"
     before = sorted(tmp_path.parent.rglob("*.yaml"))
+    done: list[Difference] = []
     with pytest.raises(CompileError) as raised:
-        apply(folder, [File(path=path, text="kind: Job\n")], [Difference(path=path, state="missing")], [])
+        apply(folder, [File(path=path, text="kind: Job\n")], [Difference(path=path, state="missing")], done)
+    assert done == []
     assert [found.code for found in raised.value.diagnostics] == ["TF602"]
     assert sorted(tmp_path.parent.rglob("*.yaml")) == before
+
+
+def test_who_comes_second_says_so_once_and_looks_again_after_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    with another_build() as let_go:
+        monkeypatch.setattr(time, "sleep", lambda seconds: (seen.append(seconds), seen[2:] and let_go()))
+        with alone(PROD, lambda: seen.append("waiting")):
+            seen.append("alone")
+    assert seen == ["waiting", 0.05, 0.05, "alone"]
+
+
+def test_a_build_lets_go_of_the_lock_also_after_a_fault() -> None:
+    with pytest.raises(ZeroDivisionError), alone(PROD, list):
+        raise ZeroDivisionError
+    with alone(PROD, lambda: pytest.fail("the lock is still held")):
+        pass
+
+
+def test_a_system_without_locks_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write, "fcntl", None)
+    assert run("build").exit_code == 0
+    assert MANIFEST.exists()
 
 
 def test_a_folder_that_cannot_be_locked_is_told(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from builder import cut
 from commandline import run
 from workspace import HEAD, MANIFEST, OTHER, PROD, TRAIN, WORKLOADS, put, tree
 
+from tfgitops.spec.committed import with_header
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -141,6 +143,10 @@ def test_an_edited_manifest_that_no_spec_wants_is_not_ours_any_more_and_stays(bu
     OTHER.write_text(cut(OTHER.read_text(encoding="utf-8"), "tf:2.21", "tf:2.22"), encoding="utf-8")
     put(PROD / "environment.yaml", HEAD + TRAIN)
     refused(OTHER)
+
+
+def test_a_file_with_our_header_that_no_compiler_wrote_is_not_ours(built: Path) -> None:
+    refused(put(WORKLOADS / "job-x.yaml", with_header("a: [\n", "environment.yaml jobs.x")))
 
 
 def test_the_manifests_of_all_kinds_are_ours_and_go() -> None:

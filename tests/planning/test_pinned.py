@@ -605,6 +605,19 @@ def test_a_manifest_that_the_cluster_would_refuse_is_refused_though_pinned(
     assert "    pin: train-" in result.text
 
 
+def test_a_fault_in_a_task_of_a_pinned_job_is_told_at_the_pin(
+    compile_spec: Callable[..., Result], committed: dict[str, str]
+) -> None:
+    line = "        restartPolicy: Never\n"
+    forged = renamed(cut(committed[JOB], line, f"        priority: 10\n{line}"))
+    spec = pinned(SPEC, forged)
+    folder = compile_spec(spec).compiled.folder
+    (folder / "manifests" / JOB).write_text(forged, encoding="utf-8")
+    result = compile_spec(spec)
+    assert result.codes == ["TF502"]
+    assert "    pin: train-" in result.text
+
+
 def test_a_manifest_without_what_we_always_write_is_judged(
     compile_spec: Callable[..., Result], committed: dict[str, str]
 ) -> None:

@@ -69,7 +69,7 @@ def test_restart_of_one_leaves_the_others_to_be_decided(repository: Repository, 
     _bump(repository)
     result = run("build", "--restart", name)
     assert result.exit_code == 1
-    assert "nobody changed: resnet, shards" in result.stderr
+    assert "would restart 2 trainings of environments/prod that nobody changed: resnet, shards" in result.stderr
     repository.build("--restart", name, "--restart", "resnet", "--restart", "shards")
 
 
@@ -118,7 +118,8 @@ def test_what_is_removed_from_defaults_is_named_by_what_was_committed(repository
     assert result.stderr.count("error[") == 1
     shutil.rmtree(repository.top / ".git")  # where nobody knows what was
     result = run("build")
-    assert "what is no longer in the spec" in result.stderr
+    words = "what is no longer in the spec, or another version of a plugin or ours, would restart 3 trainings"
+    assert f"error[TF604]: {words}" in result.stderr
     assert result.stderr.count("error[") == 1
 
 
@@ -270,6 +271,17 @@ def test_an_edited_first_line_of_a_pinned_manifest_is_told(repository: Repositor
         assert run("build").exit_code == 1
 
 
+def test_a_header_without_the_digest_of_the_block_is_no_consent(repository: Repository) -> None:
+    path = "environments/prod/manifests/workloads/job-resnet.yaml"
+    first = repository.read(path).partition("\n")[0]
+    repository.edit(path, (first, first.partition(" own ")[0]))
+    repository.commit("edited")
+    repository.prod(("env: {LR: 0.1}", "env: {LR: 0.2}"))
+    result = run("build")
+    assert result.exit_code == 1
+    assert "nobody changed: resnet" in result.stderr
+
+
 def test_nor_does_it_in_a_role(repository: Repository) -> None:
     repository.prod(("minAvailable: 1", "minAvailable: 2"))
     _bump(repository)
@@ -291,6 +303,21 @@ def test_a_manifest_edited_by_hand_is_restored_without_a_flag(repository: Reposi
     repository.edit(path, ("maxRetry: 3", "maxRetry: 4"))
     repository.build()
     assert repository.read(path) == before
+
+
+def test_a_committed_manifest_without_its_namespace_is_restored_without_a_flag(repository: Repository) -> None:
+    """It is taken for the Job of its name in the namespace of the environment, also if that one would restart."""
+    path = "environments/prod/manifests/workloads/job-bert.yaml"
+    before = repository.read(path)
+    repository.edit(path, ("  namespace: ml\n", ""))
+    repository.commit("edited")
+    repository.build()
+    assert repository.read(path) == before
+    _bump(repository)
+    result = run("build")
+    assert result.exit_code == 1
+    assert "job-bert.yaml  bert-" in result.stdout
+    assert "namespace" not in result.stdout
 
 
 @pytest.mark.parametrize("header", ["left", "anew"])

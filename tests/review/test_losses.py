@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -120,6 +121,27 @@ def test_a_scale_down_from_elsewhere_asks_too_and_a_pin_keeps_the_number(reposit
     before = repository.manifest("shards")
     repository.build("--pin-rest")
     assert repository.manifest("shards") == before
+
+
+@pytest.mark.parametrize(
+    ("known", "edited", "asks"),
+    [("to Git", True, True), ("to nobody else", False, True), ("to nobody else", True, False)],
+)
+def test_the_number_in_a_manifest_counts_if_that_manifest_may_have_run(
+    repository: Repository, known: str, edited: bool, asks: bool
+) -> None:
+    """The manifest was edited by hand, or not, and Git knows it, or there is no Git."""
+    _policies(repository, RESTART, RESTART)
+    if edited:
+        repository.edit("environments/prod/manifests/workloads/job-shards.yaml", ("replicas: 4", "replicas: 5"))
+        repository.commit("edited by hand")
+    else:
+        _scale(repository, 3)
+    if known != "to Git":
+        shutil.rmtree(repository.top / ".git")
+    result = run("build")
+    assert result.exit_code == asks
+    assert ("although it changes in place: shards" in result.stderr) is asks
 
 
 def test_a_committed_null_is_no_pod(repository: Repository) -> None:

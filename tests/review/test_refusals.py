@@ -37,6 +37,14 @@ def test_what_the_cluster_would_refuse_is_not_written(
     assert repository.read(CLAIM) == before
 
 
+def test_a_manifest_that_is_missing_here_counts_as_it_is_committed(repository: Repository) -> None:
+    repository.prod(("storageClass: fast", "storageClass: slow"))
+    (repository.top / CLAIM).unlink()
+    result = run("build")
+    assert result.exit_code == 1
+    assert "storageClassName cannot change from fast to slow" in result.stderr
+
+
 def test_a_claim_of_another_name_is_another(repository: Repository) -> None:
     repository.prod(("storageClass: fast", "storageClass: slow"), ("  logs: {", "  notes: {"), ("[logs]", "[notes]"))
     repository.build("--restart-all")

@@ -23,7 +23,8 @@ def test_fifty_jobs_may_start_from_one_another(more: int, tmp_path: Path, monkey
     _write(tmp_path / "prod/environment.yaml", f"{HEAD}namespace: ml\njobs:\n  j0: {JOB}\n{links}")
     said = run("build", "prod").output
     assert said.count("error[TF106]: more than 50 jobs start from one another") == more
-    assert ("let more of them start from the same job" in said) == bool(more)
+    assert ("= help: let more of them start from the same job\n" in said) == bool(more)
+    assert ("prod/environment.yaml:55:15\n" in said) == bool(more)
     assert ("50 jobs, 50 manifests" in said) == (not more)
 
 

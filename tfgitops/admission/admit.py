@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from tfgitops.targets.kubernetes.fault import Fault
     from tfgitops.targets.routes import Route
 
-_BUILT_IN = ("root", "default")
 _TABLES = (useless, gitops, jobmetadata, namespace)
 _WARNINGS = frozenset[str]().union(*(table.WARNINGS for table in (*_TABLES, furtherobjects)))
 _OURS = {*_WARNINGS, *ADMITTED, *NOT_CARRIED, *DRIFT_RULES}.union(*(table.RULES for table in _TABLES))
@@ -64,7 +63,7 @@ def _admit(environment: Environment, objects: list[Planned], plugins: Plugins) -
                 told += 1
                 yield problem
         else:
-            found = judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
+            found = judge_queue(manifest, queues) if manifest["kind"] == "Queue" else []
             if manifest["kind"] == "Namespace":
                 found += judge_namespace(manifest, [other.manifest for other in objects if other.own])
             for fault in (*found, *judge_object(manifest), *judge_steering(manifest), *judge_amounts(manifest)):
@@ -76,7 +75,7 @@ def _judge_kept(manifest: dict[str, Any], queues: Tree) -> list[Fault]:
     """Return the faults of a committed manifest that stays in force."""
     if manifest["kind"] == "Job":
         return [*_judge_job(manifest, tasks=True), *judge_steering(manifest)]
-    return judge_queue(manifest, queues, "create") if manifest["kind"] == "Queue" else []
+    return judge_queue(manifest, queues) if manifest["kind"] == "Queue" else []
 
 
 def _is_traceable(job: Job) -> bool:
@@ -133,13 +132,13 @@ def _problem(fault: Fault, at: Route) -> Problem:
 
 
 def _queues(objects: Iterable[Planned]) -> list[Mapping[str, Any]]:
-    """Return all Queues of the cluster. Parents that are not ours have no amounts.
+    """Return the Queues of an environment and their parents. Parents that are not ours have no amounts.
 
     No rule outside of `SAID_TWICE` reads more of a parent than its limit.
     """
     ours = [planned.manifest for planned in objects if planned.manifest["kind"] == "Queue"]
-    parents = {queue["spec"].get("parent", "root") for queue in ours}
-    others = {*_BUILT_IN, *parents} - {queue["metadata"]["name"] for queue in ours}
+    parents = {queue["spec"]["parent"] for queue in ours if "parent" in queue["spec"]}
+    others = parents - {queue["metadata"]["name"] for queue in ours}
     return [*ours, *({"metadata": {"name": name}, "spec": {}} for name in sorted(others))]
 
 

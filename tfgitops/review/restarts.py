@@ -41,7 +41,7 @@ class Restart:
     folder: Path
     planned: Planned
     ran: Ran
-    scaled: str = ""
+    scaled: str
 
     @property
     def moved(self) -> str:
@@ -63,10 +63,10 @@ class Consent:
     ``queues_at_once`` lets queues change that a cluster as in HEAD would refuse to change in one step.
     """
 
-    jobs: frozenset[str] = frozenset()
-    all: bool = False
-    pin_rest: bool = False
-    queues_at_once: bool = False
+    jobs: frozenset[str]
+    all: bool
+    pin_rest: bool
+    queues_at_once: bool
 
     def covers(self, restart: Restart) -> bool:
         """Tell whether a job may restart."""
@@ -96,8 +96,8 @@ class Guard:
 
     def refuse(self, compiled: Compiled, differences: Iterable[Difference]) -> None:
         """Raise CompileError if a file must not be written as it is, whatever may restart."""
-        stale = {one.path for one in differences if one.state in ("stale", "edited")}
-        wanted = [one for one in compiled.objects if one.text or (one.path in stale and not one.own)]
+        changed = {one.path for one in differences}  # a file that is missing here may be in the cluster
+        wanted = [one for one in compiled.objects if one.text or (one.path in changed and not one.own)]
         if wanted:
             from tfgitops.review.refusals import refusals  # noqa: PLC0415 - for builds that change other objects
 
@@ -127,13 +127,11 @@ class Guard:
         They stand in the order of their files; only committed manifests of jobs that differ are read.
         """
         environment = compiled.environment
-        changed = {one.path: one.state for one in differences if one.state in ("missing", "stale", "edited")}
+        changed = {one.path for one in differences}
         differ = [one for one in compiled.objects if one.own and not one.text and one.path in changed]
         if environment is None or not differ:
             return []
         jobs = {job.route: job for job in environment.jobs}
-        if self._last.head is None:  # a missing manifest may be a new one
-            differ = [one for one in differ if changed[one.path] != "missing"]
         last, found = self._last.of(compiled, differ), []
         for planned in differ:
             ran = last.get(planned.path)
@@ -151,7 +149,7 @@ class Guard:
         metadata = planned.manifest["metadata"]
         assert ran.header is not None
         if (ran.name, ran.namespace or metadata["namespace"]) == (metadata["name"], metadata["namespace"]):
-            numbers = [str(task.get("replicas", 0)) for task in planned.manifest["spec"]["tasks"]]
+            numbers = [str(task["replicas"]) for task in planned.manifest["spec"]["tasks"]]
             ran_so = ran.header.intact or self._last.head  # an edited file of no commit never ran
             change = ran.change(planned) if ran_so and _REPLICAS.findall(ran.text) != numbers else None
             return change.reason if change and change.verdict == "restart" else None
@@ -179,8 +177,7 @@ class Guard:
         for restart in restarts:
             home = restart.ran.home
             if home not in finders:
-                here = head.path(compiled.folder) if head else ""
-                then = replace(head, moves={here: home}) if head and here != home else head
+                then = replace(head, moves={head.path(compiled.folder): home}) if head else None
                 jobs = [other.job for other in restarts if other.ran.home == home]
                 finders[home] = Causes(environment, self._session, then, jobs)
             change = restart.ran.change(restart.planned)
@@ -202,8 +199,7 @@ def _diagnostic(cause: Cause | str, group: Sequence[Restart]) -> Diagnostic:
     blamed = f"`{line.label}`" if line else cause
     why = ", although it changes in place" if scaled else " that nobody changed"
     return Diagnostic(
-        code="TF604", span=line.span if line else None,
-        file="" if line else shown(folder / SPEC),
+        code="TF604", span=line.span if line else None, file=shown(folder / SPEC),
         message=f"{blamed} would restart {what} of {shown(folder)}{why}: {a_few(names)}",
         hint=": ".join(filter(None, (scaled, _way_out(folder, group)))),
     )  # fmt: skip

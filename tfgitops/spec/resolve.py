@@ -274,7 +274,7 @@ class _Resolver:
         )  # fmt: skip
 
     def _roles(self, block: Mapping[str, Any], route: Route) -> Iterator[Role]:
-        shared = {key: value for key, value in block.items() if key in self._inherited and value is not None}
+        shared = {key: value for key, value in block.items() if key in self._inherited}
         for kind in ROLE_NAMES:
             if role := self._role(kind, kind, block.get(kind), shared, (*route, kind)):
                 yield role

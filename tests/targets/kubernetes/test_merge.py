@@ -9,7 +9,17 @@ from cuts import MISSING, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfgitops.targets.kubernetes.merge import ELEMENT_NAMES, RULES, Conflict, Part, Rule, merge, union
+from tfgitops.targets.kubernetes.merge import (
+    ELEMENT_NAMES,
+    RULES,
+    Conflict,
+    Part,
+    Rule,
+    merge,
+    name_of,
+    repeated,
+    union,
+)
 from tfgitops.targets.kubernetes.schemafile import schema_file
 
 
@@ -132,6 +142,13 @@ def test_the_path_of_a_conflict_names_elements_by_their_keys() -> None:
 def test_conflicts(first: Part, second: Part) -> None:
     for parts in ([first, second], [second, first]):
         assert len(union(parts, "Container")[1]) == 1
+
+
+def test_a_part_that_names_no_source_takes_no_side_in_a_conflict_of_sources() -> None:
+    volumes = [{"name": "v"}, {"name": "v", "emptyDir": {}}, {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    merged, [conflict] = union([{"spec": {"volumes": [volume]}} for volume in volumes], "PodTemplateSpec")
+    assert merged == {"spec": {"volumes": [{"name": "v"}]}}
+    assert conflict == Conflict(path=("spec", "volumes", "v"), values=((1, volumes[1]), (2, volumes[2])))
 
 
 def test_tolerations_unite() -> None:
@@ -287,3 +304,29 @@ def test_merge_changes_nothing_that_it_is_given(base: Part, patch: Part) -> None
 
 def test_the_union_of_nothing_is_nothing() -> None:
     assert union([], "Container") == ({}, [])
+
+
+A, B = {"name": "A"}, {"name": "B"}
+
+
+@pytest.mark.parametrize(
+    ("container", "found"),
+    [
+        ({"env": [A, B, A, A]}, [("env", 2), ("env", 3)]),
+        ({"ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]}, []),
+        ({"ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "TCP"}]}, [("ports", 1)]),
+        ({"resources": {"claims": [A, A]}}, [("resources", "claims", 1)]),
+        ({"args": ["a", "a"], "env": None}, []),
+    ],
+)
+def test_an_element_with_the_keys_of_an_earlier_one_is_found(container: Part, found: list[Any]) -> None:
+    assert repeated(container, "Container") == found
+    inside = [("spec", "initContainers", 1, *at) for at in found]
+    assert repeated({"spec": {"initContainers": [A, B | container]}}, "PodTemplateSpec") == inside
+
+
+def test_people_know_an_element_by_the_first_of_its_keys_that_names_one() -> None:
+    assert name_of({"key": "a", "name": "b"}) == "b"
+    assert name_of({"containerPort": 80}) == "80"
+    assert [name_of({key: "a"}) for key in ("ip", "topologyKey", "key", "event")] == ["a"] * 4
+    assert name_of({"other": 1}) is name_of("a") is None
