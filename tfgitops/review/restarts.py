@@ -177,7 +177,8 @@ class Guard:
         for restart in restarts:
             home = restart.ran.home
             if home not in finders:
-                then = replace(head, moves={head.path(compiled.folder): home}) if head else None
+                here = head.path(compiled.folder) if head else ""
+                then = replace(head, moves={here: home}) if head and here != home else head  # a copy works all out anew
                 jobs = [other.job for other in restarts if other.ran.home == home]
                 finders[home] = Causes(environment, self._session, then, jobs)
             change = restart.ran.change(restart.planned)
