@@ -66,6 +66,7 @@ MODULES = {
         "tests/review/test_moves.py",
         "tests/review/test_queue_steps.py",
         "tests/review/test_refusals.py",
+        "tests/cli/test_hostile.py",
         "tests/pins",
     ],
 }
