@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
 from tfgitops.cli.commandapp import command_app, example, guarded
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 COMMANDS = {
     "init": "trainings",
@@ -63,23 +66,26 @@ class _Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click's signature
         """List the commands by what their functions say, which takes less time than to know their arguments."""
         with formatter.section("Commands"):
-            said = {name: inspect.getdoc(_function(name)) or "" for name in COMMANDS}
+            said = {name: inspect.getdoc(_function(_module(name))) or "" for name in COMMANDS}
             formatter.write_dl([(name, text.partition("\n")[0]) for name, text in said.items()])
 
 
-def _function(name: str) -> Any:
-    known = _MODULES.get(name, name)
-    return getattr(import_module(f"tfgitops.cli.{known}"), known)
+def _module(name: str) -> ModuleType:
+    return import_module(f"tfgitops.cli.{_MODULES.get(name, name)}")
+
+
+def _function(module: ModuleType) -> Any:
+    return getattr(module, module.__name__.rpartition(".")[2])
 
 
 def _app(name: str) -> typer.Typer:
     """Return the application of one command: its module's own, or one around the module's function of that name."""
-    function = _function(name)
-    group: typer.Typer | None = getattr(sys.modules[function.__module__], "app", None)
+    module = _module(name)
+    group: typer.Typer | None = getattr(module, "app", None)
     if group is not None:
         return group
     single = command_app()
-    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(function))
+    single.command(epilog=example(f"tfgitops {name} {COMMANDS[name]}".rstrip()))(guarded(_function(module)))
     return single
 
 
